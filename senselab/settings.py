@@ -1,0 +1,197 @@
+"""Settings: everything comes from the environment (see .env.example) and has a default that is safe on one machine."""
+
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+from psycopg.conninfo import conninfo_to_dict
+
+from senselab.version import VERSION
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env")
+
+DATA_DIR = Path(env.str("SENSELAB_DATA", default=str(BASE_DIR / "var")))
+DEBUG = env.bool("DEBUG", default=False)
+HOST = env.str("HOST", default="127.0.0.1")
+PORT = env.int("PORT", default=8000)
+
+
+def secret_key() -> str:
+    """Return SECRET_KEY, or the key that the first start wrote into the data folder."""
+    given = env.str("SECRET_KEY", default="")
+    if given:
+        return given
+    kept = DATA_DIR / "secret_key"
+    # Before the first start (collectstatic, type checks) nothing is signed that anybody keeps.
+    return kept.read_text().strip() if kept.exists() else "unsafe-before-the-first-start"
+
+
+SECRET_KEY = secret_key()
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", HOST])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "axes",
+    "csp",
+    "django_htmx",
+    "django_q",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "rest_framework",
+    "senselab.accounts",
+    "memories",
+    "outcomes",
+    "senselab",
+]
+
+MIDDLEWARE = [
+    "senselab.accounts.middleware.request_id",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "senselab.accounts.middleware.agents_need_no_session",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "senselab.accounts.middleware.people_have_an_account",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "senselab.urls"
+WSGI_APPLICATION = "senselab.wsgi.application"
+AUTH_USER_MODEL = "accounts.Person"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "overview"
+LOGOUT_REDIRECT_URL = "login"
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "senselab.ui.shell",
+            ],
+            "builtins": ["senselab.templatetags.look"],
+        },
+    }
+]
+
+
+def database(conninfo: str) -> dict[str, object]:
+    """Return Django's database settings for a libpq URL or key=value string."""
+    given = conninfo_to_dict(conninfo)
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    settings: dict[str, object] = {ours: given.pop(theirs, "") for ours, theirs in names.items()}
+    # Persistent connections with prepared statements: without them a request costs seven to ten times as much.
+    options = {"server_side_binding": True, "prepare_threshold": 2, "application_name": "senselab", **given}
+    return settings | {"ENGINE": "django.db.backends.postgresql", "CONN_MAX_AGE": None, "OPTIONS": options}
+
+
+DATABASES = {"default": database(env.str("DATABASE_URL", default="postgresql:///senselab"))}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(DATA_DIR / "staticfiles")))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["senselab.accounts.keys.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["senselab.accounts.keys.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "senselab.api.problem_response",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "SenseLab",
+    "DESCRIPTION": "What agents have learned, how sure they may be of it, and what people decided about it.",
+    "VERSION": VERSION,
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": [],
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# django-q2 retries for ever by default; a job here is tried three times, and `retry` must exceed `timeout`.
+Q_CLUSTER = {
+    "name": "senselab",
+    "orm": "default",
+    "workers": env.int("WORKERS", default=1),
+    "max_attempts": 3,
+    "timeout": 300,
+    "retry": 600,
+    "ack_failures": True,
+    "catch_up": False,
+    "save_limit": 500,
+    "poll": 1,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(levelname)s %(name)s %(message)s"}},
+    "handlers": {"out": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["out"], "level": env.str("LOG_LEVEL", default="INFO")},
+}
