@@ -1,0 +1,1 @@
+"""The rules of the domain: pure functions of plain values and `now`, without clock, database or framework."""
