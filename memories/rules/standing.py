@@ -1,7 +1,7 @@
-"""Where an entry stands: its confidence, the record, and the triple that lets feedback survive outcomes (RULES.md 3)."""
+"""Where an entry stands: confidence, record, and the triple that lets feedback survive outcomes (RULES.md 3)."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memories.rules.evidence import Record
@@ -22,8 +22,8 @@ class Standing:
     """All that outcomes and feedback move: confidence in 0..1, the record, the triple, the feedback counters."""
 
     confidence: float
-    record: Record = Record()
-    triple: Triple = Triple()
+    record: Record = field(default_factory=Record)
+    triple: Triple = field(default_factory=Triple)
     positive: int = 0
     negative: int = 0
 
