@@ -36,9 +36,8 @@ def apply_outcome(standing: Standing, step: Step, policy: Policy = DEFAULT) -> A
 
     prior = standing.triple.prior if standing.triple.prior is not None else before
     faded = Triple(prior, policy.mass_decay * standing.triple.success, policy.mass_decay * standing.triple.failure)
-    triple = (
-        replace(faded, success=faded.success + weight) if success else replace(faded, failure=faded.failure + weight)
-    )
+    gained = {"success": faded.success + weight} if success else {"failure": faded.failure + weight}
+    triple = replace(faded, **gained)
     factor = policy.factor(outcome_type) if policy.model == Model.MULTIPLICATIVE else None
     if factor is None:
         after = triple_confidence(triple, policy)

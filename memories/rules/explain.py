@@ -20,7 +20,7 @@ def explain(applied: Applied, policy: Policy = DEFAULT) -> list[Line]:
     Before, fading and what the outcome moves add up to confidence; the lines from severity to weight multiply.
     """
     if applied.factor is not None:
-        return _product(applied)
+        return _product(applied, applied.factor)
     return [
         Line("Confidence before", applied.before),
         *_weight_lines(applied, policy),
@@ -50,12 +50,11 @@ def _weight_lines(applied: Applied, policy: Policy) -> list[Line]:
     return [*lines, Line("Weight", applied.weight)]
 
 
-def _product(applied: Applied) -> list[Line]:
-    assert applied.factor is not None
+def _product(applied: Applied, factor: float) -> list[Line]:
     return [
         Line("Confidence before", applied.before),
         Line("times causal confidence", applied.step.causal_confidence),
-        Line(f"times the factor of {_called(applied.step.outcome_type)}", applied.factor),
+        Line(f"times the factor of {_called(applied.step.outcome_type)}", factor),
         Line("Confidence after", applied.after),
     ]
 

@@ -72,20 +72,22 @@ def canonical_state(state: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, int):
-        return {"int": str(int(value))}
-    if isinstance(value, float):
-        return {"float": repr(float(value))}
-    if isinstance(value, datetime):
-        return {"at": _moment(value)}
     if isinstance(value, Mapping):
         return {"map": [[_name(name), _plain(value[name])] for name in sorted(value, key=_name)]}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | str):
+        return str(value) if isinstance(value, str) else value
+    return _number_or_moment(value)
+
+
+def _number_or_moment(value: Any) -> dict[str, str]:
+    if isinstance(value, int):
+        return {"int": str(int(value))}
+    if isinstance(value, float):
+        return {"float": repr(value + 0.0)}  # 0.0 and -0.0 are one number to whoever compares them
+    if isinstance(value, datetime):
+        return {"at": _moment(value)}
     raise TypeError(f"a seal cannot cover a {type(value).__name__}")
 
 

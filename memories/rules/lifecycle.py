@@ -25,8 +25,25 @@ raise confidence; a report of failure is still no reason to trust an entry again
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memories.rules.claims import Carried, carry_over, claim_digest, normal_form, same_claim
 from memories.rules.evidence import below
 from memories.rules.policy import DEFAULT, SUCCESSES, OutcomeType, Policy, Status
+
+__all__ = [
+    "REFRESHING",
+    "WRITES",
+    "Carried",
+    "Cause",
+    "Place",
+    "after_change",
+    "carry_over",
+    "cause_of",
+    "claim_digest",
+    "normal_form",
+    "refreshes",
+    "same_claim",
+    "settle",
+]
 
 
 class Cause(StrEnum):

@@ -1,0 +1,41 @@
+"""What the seal of a version covers: its state without names, and the digests its names and its content enter by."""
+
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from memories.rules import integrity
+from memories.rules.state import State
+
+NAMED = frozenset({"validators", "superseded_by"})
+COVERED = tuple(field.name for field in fields(State) if field.name not in NAMED)
+FIRST = b""
+
+
+def covered(
+    state: State, *, number: int, change: str, at: datetime, before: float | None, weight: float | None, policy: str
+) -> dict[str, Any]:
+    """Return what a seal covers of a version, by name."""
+    return {name: getattr(state, name) for name in COVERED} | {
+        "number": number,
+        "change": change,
+        "at": at,
+        "before": before,
+        "weight": weight,
+        "policy": policy,
+    }
+
+
+def names_digest(salt: bytes, state: State, *names: str) -> bytes:
+    """Return the digest of all names a version carries: its own (in the order given) and those in its state."""
+    return integrity.digest(salt, *names, *state.validators, state.superseded_by or "")
+
+
+def claim_content(salt: bytes, value: str, references: str) -> bytes:
+    """Return the digest of a claim's value and references."""
+    return integrity.digest(salt, value, references)
+
+
+def content_digest(salt: bytes, content: bytes, reason: str) -> bytes:
+    """Return the digest of what a version says: its claim's content and the reason given."""
+    return integrity.digest(salt, content.hex(), reason)
