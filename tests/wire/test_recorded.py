@@ -1,0 +1,155 @@
+"""The requests that published clients sent to their own server, sent to ours: status and shape of each answer.
+
+recorded.jsonl holds one request a line, in the order sent: phase (what the client was doing), method, path, query,
+identity (headers), body, status and `answer`, the shape of the recorded answer: member names and types, for a list the
+shape of its first element. Ours may add members. It must not lack or retype one, but for the differences listed here.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+RECORDED = [json.loads(line) for line in (Path(__file__).parent / "recorded.jsonl").read_text().splitlines()]
+
+NOT_FOUND = {"status": "str", "entity_path": "str", "key": "str"}
+REFUSED = {"detail": "str", "errors": [{"pointer": "str", "detail": "str"}]}
+
+# Members whose names are the caller's words: their values have a type, their names have not.
+MAPS = {"agents", "entities", "memory_type_counts", "causal_entry_versions", "covariates"}
+# What the caller sent, whatever it is; in a list the first element of another server need not be ours.
+FREE = {"value", "tool_calls", "attempts", "actions_taken", "session_metadata"}
+# Lists that may not become empty; the shorter ones inside (references, validators) depend on which row comes first.
+ROWS = {"", "/entries", "/outcomes", "/entities"}
+# Null or a value, depending on which entry or outcome comes first.
+NULLABLE = {
+    "uplift",  # stays null while the policy gives no credit by uplift
+    "prior_confidence",
+    "last_outcome",
+    "last_outcome_at",
+    "discredited_at",
+    "situation",
+    "task_input",
+    "response_text",
+    "final_action_index",
+}
+
+
+class Meant(NamedTuple):
+    """How we differ from the recorded server, and why that is meant."""
+
+    phase: str
+    call: str
+    status: int
+    answer: Any
+    why: str
+
+
+MEANT = [
+    Meant(
+        "read_private_as_peer",
+        "GET /api/v1/entries/checkout-service/secret-note",
+        200,
+        NOT_FOUND,
+        "a private entry does not exist for others",
+    ),
+    Meant(
+        "err_invalid_memory_type",
+        "POST /api/v1/entries",
+        422,
+        REFUSED,
+        "an unknown type is refused, not turned into a fact",
+    ),
+    Meant(
+        "err_bad_outcome_type",
+        "POST /api/v1/outcomes",
+        422,
+        REFUSED,
+        "an unknown outcome is refused: the client took the 200 for a success",
+    ),
+    Meant("err_missing_field", "POST /api/v1/entries", 422, REFUSED, "`detail` is a sentence: the client shows it"),
+    Meant("err_limit_0", "GET /api/v1/entries", 422, REFUSED, "`detail` is a sentence: the client shows it"),
+]
+
+
+def call_of(request: dict[str, Any]) -> str:
+    return f"{request['method']} {request['path']}"
+
+
+def type_of(value: object) -> str:
+    return "null" if value is None else type(value).__name__
+
+
+def differences(recorded: Any, ours: Any, at: str = "") -> list[str]:
+    """Return where `ours`, an answer, lacks or retypes a member of the shape `recorded`."""
+    name = at.rpartition("/")[2]
+    if name in FREE or recorded == "null" or (ours is None and name in NULLABLE):
+        # A recorded null says nothing about the type.
+        return []
+    found = type_of(ours)
+    if found != (recorded if isinstance(recorded, str) else type_of(recorded)):
+        return [f"{at}: {recorded if isinstance(recorded, str) else type_of(recorded)} became {found}"]
+    if isinstance(recorded, list):
+        return differences_of_lists(recorded, ours, at)
+    return differences_of_members(recorded, ours, at) if isinstance(recorded, dict) else []
+
+
+def differences_of_lists(recorded: list[Any], ours: list[Any], at: str) -> list[str]:
+    if recorded and not ours and at in ROWS:
+        return [f"{at}: became an empty list"]
+    return [found for element in ours for shape in recorded for found in differences(shape, element, f"{at}[]")]
+
+
+def differences_of_members(recorded: dict[str, Any], ours: dict[str, Any], at: str) -> list[str]:
+    if at.rpartition("/")[2] in MAPS:
+        return [f"{at}: {value!r}" for value in ours.values() if recorded and type_of(value) not in recorded.values()]
+    missing = [f"{at}/{member}: missing" for member in recorded if member not in ours]
+    both = [member for member in recorded if member in ours]
+    return missing + [found for m in both for found in differences(recorded[m], ours[m], f"{at}/{m}")]
+
+
+def test_recorded_requests_are_answered_in_the_recorded_shape(curl: httpx.Client) -> None:
+    expected = {(meant.phase, meant.call): (meant.status, meant.answer) for meant in MEANT}
+    found: list[str] = []
+
+    for request in RECORDED:
+        wrong_key = {"X-AMFS-API-Key": "wrong"} if request["phase"] == "err_401" else {}
+        answer = curl.request(
+            request["method"],
+            request["path"],
+            params=request["query"],
+            json=request["body"],
+            headers=request["identity"] | wrong_key,
+        )
+        status, shape = expected.get((request["phase"], call_of(request)), (request["status"], request["answer"]))
+        where = f"{request['phase']}: {call_of(request)}"
+        if answer.status_code != status:
+            found.append(f"{where}: {status} became {answer.status_code} {answer.text[:200]}")
+        else:
+            found += [f"{where} {difference}" for difference in differences(shape, answer.json())]
+
+    assert not found, "\n".join(found)
+
+
+def test_every_meant_difference_belongs_to_a_recorded_request_and_is_one() -> None:
+    recorded = {(request["phase"], call_of(request)): request for request in RECORDED}
+
+    for meant in MEANT:
+        request = recorded[meant.phase, meant.call]
+        assert (request["status"], request["answer"]) != (meant.status, meant.answer)
+
+
+def test_a_missing_or_retyped_member_would_be_noticed() -> None:
+    recorded = {"entries": [{"key": "str", "confidence": "float", "tags": []}], "total": "int"}
+    same = {"entries": [{"key": "k", "confidence": 1.0, "tags": ["x"], "more": 1}], "total": 1}
+
+    assert differences(recorded, same) == []
+    assert differences(recorded, same | {"entries": []}) == ["/entries: became an empty list"]
+    assert differences(recorded, same | {"total": "1"}) == ["/total: int became str"]
+    assert differences(recorded, same | {"total": True}) == ["/total: int became bool"]
+    assert differences(recorded, same | {"entries": [{"key": None, "tags": {}}]}) == [
+        "/entries[]/confidence: missing",
+        "/entries[]/key: str became null",
+        "/entries[]/tags: list became dict",
+    ]
