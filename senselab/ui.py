@@ -1,0 +1,115 @@
+"""What the pages for people share: a whole page or only its part, and what the shell around every page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import NoReverseMatch, reverse
+from django.utils.cache import patch_vary_headers
+
+from senselab.accounts.models import Account, Membership
+
+
+def render_page(
+    request: HttpRequest,
+    template: str,
+    *,
+    part: str | None = None,
+    context: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Return the whole page, or only `part` of it when htmx asked for a part of the page it already shows."""
+    wants_part = part is not None and bool(request.htmx) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
+    response = render(request, part if wants_part and part else template, context, status=status)
+    # One address serves both, so no cache may mistake one for the other.
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page of the main navigation: its url name, word, icon, and the key that follows `g`."""
+
+    name: str
+    word: str
+    icon: str
+    key: str
+    small: bool = True  # stands in the bottom bar of a phone as well
+    belongs: tuple[str, ...] = ()  # url names of the pages below it
+
+
+PLACES = (
+    Place("overview", "Overview", "layout-dashboard", "o"),
+    Place("entries", "Entries", "library", "e", belongs=("entry", "compare", "rollback", "new_entry", "edit_entry")),
+    Place("review", "Review", "inbox", "r"),
+    Place("outcomes", "Outcomes", "activity", "t", belongs=("outcome",)),
+    Place("change_sets", "Changes", "history", "c", belongs=("change_set", "undo")),
+    Place("agents", "Agents", "bot", "a", small=False, belongs=("agent",)),
+    Place("jobs", "Jobs", "list-checks", "j", small=False),
+    Place("settings", "Settings", "settings", "s", small=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NavItem:
+    """One link of the navigation; `count` is a number of waiting items, or None when nobody counted."""
+
+    word: str
+    icon: str
+    key: str
+    url: str
+    small: bool
+    is_current: bool
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """What stands around every page of somebody who is logged in."""
+
+    account: Account
+    role: str
+    person: str
+    branch: str
+    nav: list[NavItem]
+    accounts: list[Membership]
+    may_write: bool
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    """Return the context of the shell, {} for a visitor: a context processor."""
+    account = getattr(request, "person_account", None)
+    if account is None or not request.user.is_authenticated:
+        return {}
+    role = getattr(request, "role", "")
+    return {
+        "shell": Shell(
+            account=account,
+            role=role,
+            person=request.user.display_name,  # type: ignore[union-attr]
+            branch=request.GET.get("branch") or "main",
+            nav=navigation(request),
+            accounts=getattr(request, "memberships", []),
+            may_write=role in {"reviewer", "admin"},
+        )
+    }
+
+
+def navigation(request: HttpRequest) -> list[NavItem]:
+    """Return a link for every place that has a page in this installation."""
+    here = request.resolver_match.url_name if request.resolver_match else ""
+    counts: dict[str, Callable[[], int | None]] = getattr(request, "nav_counts", {})
+    items = []
+    for place in PLACES:
+        try:
+            url = reverse(place.name)
+        except NoReverseMatch:
+            continue
+        count = counts[place.name]() if place.name in counts else None
+        is_current = here == place.name or here in place.belongs
+        items.append(NavItem(place.word, place.icon, place.key, url, place.small, is_current, count))
+    return items
