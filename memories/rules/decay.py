@@ -82,7 +82,7 @@ class _Wear:
 def _wear(traits: Traits) -> _Wear:
     policy = traits.get("policy", DEFAULT)
     if traits["pinned"]:
-        return _Wear(lambda days: 1.0, 1.0, policy.freshness_floor, 0, lambda left: 0.0)
+        return _Wear(_unworn, 1.0, policy.freshness_floor, 0, float)
     if policy.decay == DecayKind.DAILY_RATE:
         return _daily(traits, policy)
     life, cap = half_life(**traits), policy.half_life_cap
@@ -93,6 +93,10 @@ def _wear(traits: Traits) -> _Wear:
         last_day=math.ceil(cap * life),
         day_of=lambda left: -math.log2(left) * life,
     )
+
+
+def _unworn(_days: int) -> float:
+    return 1.0
 
 
 def _daily(traits: Traits, policy: Policy) -> _Wear:
