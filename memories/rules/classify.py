@@ -4,9 +4,10 @@ import re
 
 import msgspec
 
-_EXTENSIONS = frozenset(
-    "tsx ts js jsx mjs cjs py go rs java rb php c cc cpp h hpp cs css scss less html htm vue svelte json yaml yml toml"
-    " ini xml md mdx rst sql sh bash zsh swift kt kts scala dart lua r pl proto gradle".split()
+_FILE_NAME = re.compile(
+    r"\.(?:tsx?|jsx?|mjs|cjs|py|go|rs|java|rb|php|cc?|cpp|h|hpp|cs|s?css|less|html?|vue|svelte|json|ya?ml|toml|ini"
+    r"|xml|mdx?|rst|sql|sh|bash|zsh|swift|kts?|scala|dart|lua|r|pl|proto|gradle)\s*\Z",
+    re.IGNORECASE,
 )
 _SHORTEST = 24
 _HEAD = 4096
@@ -18,7 +19,8 @@ _STRONG = re.compile(
     r"""\A\#!\S
     | ^[ \t]*(?:
         (?:async[ ]+)?def[ ]+\w+[ ]*\(
-      | (?:export[ ]+)?(?:default[ ]+)?(?:abstract[ ]+|final[ ]+|public[ ]+)?class[ ]+\w+[^\n.]*[:{(][ \t]*$
+      | (?:export[ ]+)?(?:default[ ]+)?(?:abstract[ ]+|final[ ]+|public[ ]+)?class[ ]+\w+(?:[ ]*\([^)\n]*\))?[ ]*:[ \t]*$
+      | (?:export[ ]+)?(?:default[ ]+)?(?:abstract[ ]+|final[ ]+|public[ ]+)?class[ ]+\w+[^\n.]*\{[ \t]*$
       | (?:export[ ]+)?(?:default[ ]+)?(?:async[ ]+)?function[ ]*\*?[ ]*\w*[ ]*\(
       | export[ ]+(?:const|let|var|type|interface|enum)[ ]+\w+
       | export[ ]+default[ ]+[\w{(\[]+;?[ \t]*$
@@ -31,17 +33,17 @@ _STRONG = re.compile(
       | (?:public|private|protected)[ ]+(?:static[ ]+)?[\w<>\[\]]+[ ]+\w+[ ]*\(
       | func[ ]+(?:\([^)\n]*\)[ ]*)?\w+[ ]*\(
       | (?:pub[ ]+)?fn[ ]+\w+[ ]*[(<]
-      | create[ ]+(?:or[ ]+replace[ ]+)?(?:table|view|function|trigger)[ ]+[\w."]+[^\n]*[(\n]
-      | <!doctype[ ]
+      | (?i:create[ ]+(?:or[ ]+replace[ ]+)?(?:table|view|function)[ ]+(?:if[ ]+not[ ]+exists[ ]+)?[\w."]+[ ]*\()
+      | <!(?i:doctype)[ ]
       | <\?(?:xml|php)\b
     )""",
-    re.MULTILINE | re.VERBOSE | re.IGNORECASE,
+    re.MULTILINE | re.VERBOSE,
 )
 # These turn up in prose as well, so two lines must carry one.
 _WEAK = re.compile(
     r"""^[ \t]*(?:
         /\* | \*/
-      | </?[a-z][\w.-]*(?:\s|/?>)
+      | </?[A-Za-z][\w.-]*(?:\s|/?>)
       | (?:const|let|var)[ ]+\w+[ ]*=
       | console\.\w+[ ]*\(
       | (?:\w+[ ]*=[ ]*)?require[ ]*\(
@@ -52,18 +54,13 @@ _WEAK = re.compile(
       | return\b[^\n]*;[ \t]*$
       | [\w.]+[ ]*=[ ]*[^\n=]+;[ \t]*$
     )""",
-    re.MULTILINE | re.VERBOSE | re.IGNORECASE,
+    re.MULTILINE | re.VERBOSE,
 )
 
 
 def is_artifact(key: str, json_text: str) -> bool:
     """Tell whether a key names a source or configuration file, or a string value (JSON text) reads like code."""
-    return _names_a_file(key) or _reads_like_code(json_text)
-
-
-def _names_a_file(key: str) -> bool:
-    name = key.strip().rsplit("/", 1)[-1].lower()
-    return "." in name and name.rsplit(".", 1)[-1] in _EXTENSIONS
+    return _FILE_NAME.search(key) is not None or _reads_like_code(json_text)
 
 
 def _reads_like_code(json_text: str) -> bool:
