@@ -6,13 +6,14 @@ import environ
 from csp.constants import NONE, SELF
 from psycopg.conninfo import conninfo_to_dict
 
+from senselab import postgres
 from senselab.version import VERSION
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
-DATA_DIR = Path(env.str("SENSELAB_DATA", default=str(BASE_DIR / "var")))
+DATA_DIR = Path(env.str("SENSELAB_DATA", default="") or BASE_DIR / "var").absolute()
 DEBUG = env.bool("DEBUG", default=False)
 HOST = env.str("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
@@ -57,7 +58,6 @@ MIDDLEWARE = [
     "senselab.accounts.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "senselab.accounts.middleware.agents_need_no_session",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -115,7 +115,8 @@ def database(conninfo: str) -> dict[str, object]:
     return settings | {"ENGINE": "django.db.backends.postgresql", "CONN_MAX_AGE": None, "OPTIONS": options}
 
 
-DATABASES = {"default": database(env.str("DATABASE_URL", default="postgresql:///senselab"))}
+DATABASE_URL = env.str("DATABASE_URL", default="") or postgres.url(DATA_DIR)
+DATABASES = {"default": database(DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en-gb"
