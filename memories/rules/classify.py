@@ -19,7 +19,7 @@ _STRONG = re.compile(
     r"""\A\#!\S
     | ^[ \t]*(?:
         (?:async[ ]+)?def[ ]+\w+[ ]*\(
-      | (?:export[ ]+)?(?:default[ ]+)?(?:abstract[ ]+|final[ ]+|public[ ]+)?class[ ]+\w+(?:[ ]*\([^)\n]*\))?[ ]*:[ \t]*$
+      | class[ ]+\w+(?:[ ]*\([^)\n]*\))?[ ]*:[ \t]*$
       | (?:export[ ]+)?(?:default[ ]+)?(?:abstract[ ]+|final[ ]+|public[ ]+)?class[ ]+\w+[^\n.]*\{[ \t]*$
       | (?:export[ ]+)?(?:default[ ]+)?(?:async[ ]+)?function[ ]*\*?[ ]*\w*[ ]*\(
       | export[ ]+(?:const|let|var|type|interface|enum)[ ]+\w+

@@ -1,7 +1,9 @@
 """The refusal of input, with the place."""
 
+from senselab.errors import Invalid
 
-class Refused(ValueError):
+
+class Refused(Invalid, ValueError):
     """Input that is not taken.
 
     :ivar pointer: JSON pointer to the place
@@ -10,10 +12,12 @@ class Refused(ValueError):
     """
 
     def __init__(self, pointer: str, detail: str, status: int = 422) -> None:
-        super().__init__(f"{pointer}: {detail}" if pointer else detail)
+        super().__init__(detail, pointer)
         self.pointer = pointer
-        self.detail = detail
         self.status = status
+
+    def __str__(self) -> str:
+        return f"{self.pointer}: {self.detail}" if self.pointer else self.detail
 
 
 class NameRefused(Refused):

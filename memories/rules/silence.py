@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memories.rules import decay
+from memories.rules.forecast import Forecast, forecast
+from memories.rules.lifecycle import Place
 from memories.rules.policy import MemoryType, Policy, Status
 from memories.rules.state import State
 
@@ -32,34 +34,23 @@ class Silence:
         """Return effective confidence at `now`."""
         return decay.effective(self.state.confidence, self.freshness(now, policy))
 
-    def below(self, threshold: float, policy: Policy, *, inclusive: bool = False) -> datetime | None:
-        """Return when effective confidence first is below a threshold if nothing happens."""
-        return decay.next_crossing(
-            threshold,
+    def forecast(self, policy: Policy) -> Forecast:
+        """Return when this entry goes under review and is archived if nothing happens."""
+        place = Place(Status(self.state.status), self.state.held_at)
+        return forecast(
+            place,
             confidence=self.state.confidence,
             kept=self.kept,
             last_access=self.accessed_at,
             policy=policy,
-            inclusive=inclusive,
             **self._wear(),
         )
 
     def due_at(self, policy: Policy) -> datetime | None:
         """Return the next moment at which silence alone would change the status; None when it never will."""
-        if self.state.status not in {Status.ACTIVE, Status.UNDER_REVIEW} or self.state.pinned:
-            return None
-        waiting = self.state.status == Status.UNDER_REVIEW
-        crossing = self.below(policy.archive_below if waiting else policy.review_below, policy)
-        if crossing is None:
-            return None
+        due = self.forecast(policy).next_due
         # What was below from the start is so by somebody's word; silence speaks from the first whole day on.
-        moments = [max(crossing, self.accessed_at + DAY)]
-        if self.state.held_at is not None:
-            released = self.below(self.state.held_at - policy.hold_drop, policy, inclusive=True)
-            if released is None:
-                return None
-            moments.append(released)
-        return max(moments)
+        return None if due is None or self.state.pinned else max(due, self.accessed_at + DAY)
 
     def _wear(self) -> dict[str, Any]:
         state = self.state

@@ -1,0 +1,58 @@
+"""Who is asking (DESIGN.md): a bound key's agent, else the body's, else the header's, else, on a write, the key's name."""
+
+from datetime import datetime
+
+from rest_framework.request import Request
+
+from memories.rules import names
+from memories.rules.refusals import Refused
+from memories.services.ledger import Actor
+from memories.viewers import Viewer, policy_of
+from senselab.accounts.keys import Caller
+from senselab.errors import Conflict, Forbidden
+
+
+def agent_of(request: Request, said: str | None = None, *, writes: bool = False) -> str:
+    """Return the agent a call speaks for, '' when it names none.
+
+    :raises Conflict: a write for another agent than the key is bound to.
+    :raises Forbidden: the same on any other call.
+    """
+    caller: Caller = request.user
+    header = request.META.get("HTTP_X_AMFS_AGENT_ID", "")
+    asked = names.clean_name(said, pointer="/agent_id") if said else header and names.clean_name(header)
+    if caller.agent_id:
+        if asked and asked != caller.agent_id:
+            refusal = Conflict if writes else Forbidden
+            raise refusal(f"This key speaks for {caller.agent_id}, not for {asked}.")
+        return caller.agent_id
+    return asked or (names.clean_name(caller.key_name) if writes else "")
+
+
+def session_of(request: Request, said: str | None = None) -> str:
+    text = said or request.META.get("HTTP_X_AMFS_SESSION", "")
+    return names.clean_name(text, pointer="/session_id") if text else ""
+
+
+def viewer_of(request: Request, agent_id: str) -> Viewer:
+    caller: Caller = request.user
+    policy = policy_of(caller.account_id, caller.policy_version, caller.policy_values)
+    return Viewer(caller.account_id, policy, agent_id)
+
+
+def actor_of(request: Request, agent_id: str, session_id: str = "") -> Actor:
+    return Actor("agent", agent_id, session_id, request._request.request_id)
+
+
+def since_of(text: str) -> datetime:
+    """Return a moment from a query string.
+
+    :raises Refused: it is no ISO-8601 moment.
+    """
+    try:
+        moment = datetime.fromisoformat(text.replace(" ", "+"))
+    except ValueError as error:
+        raise Refused("/since", f"{text!r} is no ISO-8601 moment.", 400) from error
+    if moment.tzinfo is None:
+        raise Refused("/since", "A moment names its time zone.", 400)
+    return moment

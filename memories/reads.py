@@ -1,0 +1,112 @@
+"""Every read of entries that agents and pages share, one statement each; what the viewer may not see does not exist."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from memories import rows, search
+from memories.heads import Name
+from memories.rows import Row
+from memories.search import Search
+from memories.viewers import Viewer
+
+Query = tuple[str, dict[str, Any]]
+
+NAMED = "e.branch = %(branch)s AND e.entity_path = %(path)s AND e.key = %(key)s"
+# The caller's own private entry first, else the shared one; for a person, who sees all, the shared one.
+NEAREST = {False: "ORDER BY e.owner DESC", True: "ORDER BY (e.owner = %(owner)s) DESC, e.owner"}
+NEIGHBOURS = 8
+
+
+def named_values(viewer: Viewer, branch: str, name: Name) -> dict[str, Any]:
+    return {**viewer.parameters, "branch": branch, "path": name.entity_path, "key": name.key}
+
+
+def entry(viewer: Viewer, branch: str, name: Name, now: datetime, *, owner: str = "") -> Row | None:
+    """Return the entry a name stands for, None when there is none, or its time to live is over.
+
+    A person sees private entries beside shared ones of the same name; `owner` says which is meant.
+    """
+    sql = f"{rows.HEADS} WHERE {viewer.visible()} AND {NAMED} {NEAREST[viewer.sees_all]} LIMIT 1"
+    found = rows.select(sql, {**named_values(viewer, branch, name), "owner": owner})
+    return found[0] if found and not found[0].is_gone(now) else None
+
+
+def entries_by_ids(viewer: Viewer, ids: Sequence[int]) -> list[Row]:
+    """Return entries in the order of their names."""
+    sql = f"{rows.HEADS} WHERE {viewer.visible()} AND e.id = ANY(%(ids)s) ORDER BY e.entity_path, e.key, e.owner"
+    return rows.select(sql, {**viewer.parameters, "ids": list(ids)})
+
+
+def versions(viewer: Viewer, entry_id: int) -> list[Row]:
+    """Return all versions of an entry, oldest first."""
+    sql = f"{rows.VERSIONS} WHERE {viewer.visible()} AND e.id = %(id)s ORDER BY v.number"
+    return rows.select(sql, {**viewer.parameters, "id": entry_id})
+
+
+def version(viewer: Viewer, entry_id: int, number: int) -> Row | None:
+    sql = f"{rows.VERSIONS} WHERE {viewer.visible()} AND e.id = %(id)s AND v.number = %(number)s"
+    found = rows.select(sql, {**viewer.parameters, "id": entry_id, "number": number})
+    return found[0] if found else None
+
+
+def list_entries(asked: Search, viewer: Viewer, now: datetime) -> tuple[list[Row], int]:
+    """Return a slice of a list and how long the list is."""
+    found = search.find(asked, viewer, now)
+    if asked.offset == 0 and len(found) < asked.limit:
+        return found, len(found)
+    return found, search.count(asked, viewer, now, most=None)
+
+
+def list_versions(asked: Search, viewer: Viewer, now: datetime) -> tuple[list[Row], int]:
+    """Return a slice of the versions of a list's entries, entry by entry and oldest first, and how many there are."""
+    made = asked.conditions(viewer, now)
+    where = made.where
+    sql = f"{rows.VERSIONS} {where} ORDER BY e.entity_path, e.key, e.owner, v.number LIMIT %(limit)s OFFSET %(offset)s"
+    found = rows.select(sql, {**made.values, "limit": asked.limit, "offset": asked.offset})
+    if asked.offset == 0 and len(found) < asked.limit:
+        return found, len(found)
+    source = "FROM memories_entry e JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
+    with connection.cursor() as cursor:
+        # Versions are contiguous from 1, so the current number says how many there are.
+        cursor.execute(f"SELECT coalesce(sum(e.version), 0) {source} {where}", made.values)
+        return found, int(cursor.fetchone()[0])
+
+
+def every_status(asked: Search) -> Search:
+    return replace(asked, statuses=())
+
+
+def scope_query(viewer: Viewer, branch: str, name: Name) -> Query:
+    """Return the statement that counts what else stands under a path: how many, how many never read, a few keys."""
+    sql = f"""
+        SELECT count(*), count(*) FILTER (WHERE r.recall_count IS NULL OR r.recall_count = 0),
+               (array_agg(e.key ORDER BY e.written_at DESC))[1:{NEIGHBOURS}]
+          FROM memories_entry e
+          LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id
+         WHERE {viewer.visible()} AND e.branch = %(branch)s AND e.entity_path = %(path)s AND e.key <> %(key)s
+           AND e.status = ANY(%(statuses)s)
+    """
+    return sql, {**named_values(viewer, branch, name), "statuses": list(search.LISTED)}
+
+
+def scope_of(entity_path: str, row: Sequence[Any]) -> dict[str, Any]:
+    """Return `scope` of contract.md 2.4 from a row of `scope_query`."""
+    existing, never_read, keys = row
+    return {"entity_path": entity_path, "existing_entries": existing, "never_read": never_read, "keys": keys}
+
+
+def spans_of(viewer: Viewer, change_set_id: int) -> dict[int, tuple[int, int]]:
+    """Return the first and last version a change set made of each entry the viewer may see, by entry id."""
+    sql = f"""
+        SELECT v.entry_id, min(v.number), max(v.number)
+          FROM memories_entryversion v JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
+         WHERE {viewer.visible()} AND v.account_id = %(account)s AND v.change_set_id = %(change_set)s
+         GROUP BY v.entry_id
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(sql, {**viewer.parameters, "change_set": change_set_id})
+        return {entry_id: (first, last) for entry_id, first, last in cursor.fetchall()}

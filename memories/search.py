@@ -1,0 +1,196 @@
+"""One description of a search for pages, API and saved views, and the statement it becomes."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from memories import rows
+from memories.rows import Row
+from memories.rules import decay_sql
+from memories.rules.kinds import Status
+from memories.viewers import Viewer
+
+LISTED = (Status.ACTIVE.value, Status.UNDER_REVIEW.value)
+# What a sort orders by, each down an index; the second column makes it total.
+ORDERS = {
+    "confidence": "e.settled_confidence DESC, e.id",
+    "doubt": "e.settled_confidence, e.id",
+    "recency": "e.written_at DESC, e.id DESC",
+    "oldest": "e.written_at, e.id",
+    "name": "e.entity_path, e.key, e.owner",
+    "version": "e.version DESC, e.id",
+    "recall_count": "coalesce(r.recall_count, 0) DESC, e.id",
+    "priority": "e.tier, e.settled_confidence DESC, e.id",
+}
+# The comparison that goes on after a cursor, for the sorts that pages walk by keyset.
+AFTER = {
+    "confidence": (
+        "e.settled_confidence <= %(after_0)s::float8"
+        " AND (e.settled_confidence < %(after_0)s::float8 OR e.id > %(after_1)s::bigint)",
+        ("settled_confidence", "entry_id"),
+    ),
+    "doubt": ("(e.settled_confidence, e.id) > (%(after_0)s::float8, %(after_1)s::bigint)", ("settled_confidence", "entry_id")),
+    "recency": ("(e.written_at, e.id) < (%(after_0)s::timestamptz, %(after_1)s::bigint)", ("written_at", "entry_id")),
+    "oldest": ("(e.written_at, e.id) > (%(after_0)s::timestamptz, %(after_1)s::bigint)", ("written_at", "entry_id")),
+    "name": (
+        "(e.entity_path, e.key, e.owner) > (%(after_0)s::text, %(after_1)s::text, %(after_2)s::text)",
+        ("entity_path", "key", "owner"),
+    ),
+}
+COUNTED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for. Confidence means effective confidence; empty collections do not filter."""
+
+    words: str = ""
+    entity_path: str | None = None
+    descendants: bool = False
+    branch: str = "main"
+    statuses: tuple[str, ...] = LISTED
+    evidence: tuple[str, ...] = ()
+    memory_types: tuple[str, ...] = ()
+    tiers: tuple[int, ...] = ()
+    agent_id: str = ""
+    min_confidence: float | None = None
+    max_confidence: float | None = None
+    since: datetime | None = None
+    pattern_ref: str = ""
+    key_prefix: str = ""
+    artifacts: bool = True
+    private: bool | None = None
+    sort: str = "confidence"
+    limit: int = 100
+    offset: int = 0
+    after: tuple[str, ...] = ()
+
+    def conditions(self, viewer: Viewer, now: datetime) -> "Conditions":
+        """Return what a row must meet, and the values it names."""
+        made = Conditions([viewer.visible(), "e.branch = %(branch)s", "(e.ttl_at IS NULL OR e.ttl_at > %(now)s)"])
+        made.values |= {**viewer.parameters, "branch": self.branch, "now": now}
+        made.add(viewer.unhidden())
+        self._places(made)
+        self._standing(made, viewer)
+        self._claims(made)
+        return made
+
+    def _places(self, made: "Conditions") -> None:
+        if self.entity_path is not None and not self.descendants:
+            made.add("e.entity_path = %(path)s", path=self.entity_path)
+        elif self.entity_path:
+            # '0' is the character after '/', so this is every path that begins with "path/", down the index.
+            path = self.entity_path.rstrip("/")
+            made.add(
+                "(e.entity_path = %(path)s OR (e.entity_path >= %(below)s AND e.entity_path < %(beyond)s))",
+                path=path,
+                below=f"{path}/",
+                beyond=f"{path}0",
+            )
+        if self.key_prefix:
+            made.add("starts_with(e.key, %(prefix)s)", prefix=self.key_prefix)
+
+    def _standing(self, made: "Conditions", viewer: Viewer) -> None:
+        if self.statuses:
+            made.add("e.status = ANY(%(statuses)s)", statuses=list(self.statuses))
+        if self.evidence:
+            made.add("e.evidence_status = ANY(%(evidence)s)", evidence=list(self.evidence))
+        if self.tiers:
+            made.add("e.tier = ANY(%(tiers)s)", tiers=list(self.tiers))
+        effective = decay_sql.effective_of_head(viewer.policy)
+        if self.min_confidence is not None and self.min_confidence > 0:
+            # Stored confidence is never below the effective one: the index may cut before the exact value is computed.
+            made.add(
+                f"e.confidence >= %(least)s - 1e-9 AND round(({effective})::numeric, 9) >= round(%(least)s::numeric, 9)",
+                least=self.min_confidence,
+            )
+        if self.max_confidence is not None:
+            made.add(f"round(({effective})::numeric, 9) <= round(%(most)s::numeric, 9)", most=self.max_confidence)
+
+    def _claims(self, made: "Conditions") -> None:
+        if self.words:
+            made.joins.append("JOIN memories_entrytext t ON t.account_id = e.account_id AND t.entry_id = e.id")
+            made.add(
+                "t.account_id = %(account)s"
+                " AND t.words @@ plainto_tsquery('simple', translate(%(words)s, '/_.:-', '     '))",
+                words=self.words,
+            )
+        if self.memory_types:
+            made.add("e.memory_type = ANY(%(types)s)", types=list(self.memory_types))
+        if self.agent_id:
+            made.add("e.agent_id = %(author)s", author=self.agent_id)
+        if self.since is not None:
+            made.add("e.written_at >= %(since)s", since=self.since)
+        if self.pattern_ref:
+            made.add("%(pattern)s = ANY(c.pattern_refs)", pattern=self.pattern_ref)
+        if not self.artifacts:
+            made.add("NOT c.is_artifact")
+        if self.private is not None:
+            made.add("e.shared = %(shared)s", shared=not self.private)
+
+
+@dataclass(slots=True)
+class Conditions:
+    """What a WHERE says, what it joins, and the values it binds by name."""
+
+    parts: list[str]
+    joins: list[str] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, part: str, **values: Any) -> None:
+        self.parts.append(part)
+        self.values |= values
+
+    @property
+    def where(self) -> str:
+        return f"{' '.join(self.joins)} WHERE {' AND '.join(self.parts)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows, and the cursor that goes on after them (empty on the last page)."""
+
+    rows: list[Row]
+    next: tuple[str, ...]
+
+
+def find(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
+    """Return the rows of a search, from its offset."""
+    made = search.conditions(viewer, now)
+    values = {**made.values, "limit": search.limit, "offset": search.offset}
+    order = ORDERS[search.sort]
+    if search.words:
+        order = f"c.is_artifact, {order}"
+    return rows.select(f"{rows.HEADS} {made.where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s", values)
+
+
+def page(search: Search, viewer: Viewer, now: datetime) -> Page:
+    """Return a page of a search by keyset: as fast at the end as at the start, and no row twice."""
+    made = search.conditions(viewer, now)
+    comparison, names = AFTER[search.sort]
+    if len(search.after) == len(names):
+        made.add(comparison, **{f"after_{i}": value for i, value in enumerate(search.after)})
+    values = {**made.values, "limit": search.limit + 1}
+    found = rows.select(f"{rows.HEADS} {made.where} ORDER BY {ORDERS[search.sort]} LIMIT %(limit)s", values)
+    more = len(found) > search.limit
+    shown = found[: search.limit]
+    return Page(shown, tuple(_text(getattr(shown[-1], name)) for name in names) if more else ())
+
+
+def count(search: Search, viewer: Viewer, now: datetime, *, most: int | None = COUNTED) -> int:
+    """Return how many rows a search has; no further than `most`, so that a page never waits for a million."""
+    made = search.conditions(viewer, now)
+    tables = "memories_entry e JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
+    recalls = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
+    needs_claim = search.pattern_ref or not search.artifacts
+    source = tables if needs_claim else "memories_entry e"
+    limit = f"LIMIT {most + 1}" if most is not None else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM (SELECT 1 FROM {source} {recalls} {made.where} {limit}) s", made.values)
+        return int(cursor.fetchone()[0])
+
+
+def _text(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)

@@ -1,0 +1,148 @@
+"""The statement behind `ledger.append`: everything one act writes, guarded by the versions it saw."""
+
+from memories.heads import STATE
+
+TYPES = {
+    "memory_type": "text",
+    "status": "text",
+    "evidence_status": "text",
+    "confidence": "float8",
+    "triple_prior": "float8",
+    "triple_success": "float8",
+    "triple_failure": "float8",
+    "outcome_count": "int",
+    "success_count": "int",
+    "failure_count": "int",
+    "evidence_success": "float8",
+    "evidence_failure": "float8",
+    "prior_confidence": "float8",
+    "last_outcome": "text",
+    "last_outcome_at": "timestamptz",
+    "discredited_at": "timestamptz",
+    "validators": "text[]",
+    "positive_reinforcement": "int",
+    "negative_reinforcement": "int",
+    "held_at": "float8",
+    "freshness": "float8",
+    "shared": "bool",
+    "pinned": "bool",
+    "ttl_at": "timestamptz",
+    "superseded_by": "text",
+}
+STATE_TYPES = ", ".join(f"{name} {TYPES[name]}" for name in STATE)
+HEAD_STATE = [name for name in STATE if name != "freshness"]
+EFFECT = {
+    "outcome_id": "bigint",
+    "outcome_ref": "text",
+    "outcome_type": "text",
+    "agent_id": "text",
+    "step": "int",
+    "causal_confidence": "float8",
+    "keys": "int",
+    "verified": "bool",
+    "verified_by": "text",
+    "credit": "float8",
+    "version_read": "int",
+    "before": "float8",
+    "weight": "float8",
+    "after": "float8",
+    "skipped": "text",
+}
+EFFECT_TYPES = ", ".join(f"{name} {kind}" for name, kind in EFFECT.items())
+EFFECT_NAMES = ", ".join(EFFECT)
+
+
+def columns(names: list[str], prefix: str) -> str:
+    return ", ".join(f"{prefix}.{name}" for name in names)
+
+
+INSERTED = [
+    "branch", "entity_path", "key", "owner", "version", "agent_id", "written_at", "accessed_at", "settled_confidence",
+    "due_at", "importance_score", "importance_dimensions", "integrity_chain", *HEAD_STATE,
+]  # fmt: skip
+UPDATED = [name for name in INSERTED if name not in {"branch", "entity_path", "key"}]
+PLAIN = "translate(h.entity_path || ' ' || h.key, '/_.:-', '     ')"
+
+# Every table's rows come from the one payload; what guards them is that a head was made or moved.
+APPEND = f"""
+WITH payload AS (SELECT %(payload)s::jsonb AS p),
+heads AS MATERIALIZED (
+    SELECT r.*, coalesce(r.entry_id, nextval('memories_entry_id_seq')) AS eid,
+           coalesce(r.claim_id, nextval('memories_claim_id_seq')) AS cid
+      FROM payload, jsonb_to_recordset(p->'heads') AS r(
+        i int, entry_id bigint, expected int, version int, branch text, entity_path text, key text, owner text,
+        claim_id bigint, reword bool, agent_id text, written_at timestamptz, accessed_at timestamptz, kept float8,
+        settled_confidence float8, due_at timestamptz, importance_score float8, importance_dimensions jsonb,
+        salt text, seal text, integrity_chain text, {STATE_TYPES})
+),
+made AS (
+    INSERT INTO memories_entry (account_id, id, claim_id, created_at, changed_at, tier, freshness, salt, seal,
+                                {", ".join(INSERTED)})
+    SELECT %(account)s, h.eid, h.cid, %(at)s, %(at)s, 3, h.kept, decode(h.salt, 'hex'), decode(h.seal, 'hex'),
+           {columns(INSERTED, "h")}
+      FROM heads h WHERE h.expected = 0
+    ON CONFLICT (account_id, branch, entity_path, key, owner) DO NOTHING
+    RETURNING id
+),
+moved AS (
+    UPDATE memories_entry e
+       SET claim_id = h.cid, changed_at = %(at)s, freshness = h.kept, seal = decode(h.seal, 'hex'),
+           {", ".join(f"{name} = h.{name}" for name in UPDATED)}
+      FROM heads h
+     WHERE h.expected > 0 AND e.account_id = %(account)s AND e.id = h.eid AND e.version = h.expected
+    RETURNING e.id
+),
+done AS (SELECT h.* FROM heads h WHERE h.eid IN (SELECT id FROM made UNION ALL SELECT id FROM moved)),
+versions AS (
+    SELECT d.eid, d.cid, v.* FROM payload, jsonb_to_recordset(p->'versions') AS v(
+        i int, number int, change text, before float8, weight float8, integrity_chain text, names_digest text,
+        content_digest text, seal text, effect jsonb, {STATE_TYPES}) JOIN done d ON d.i = v.i
+),
+change_set AS (
+    INSERT INTO memories_changeset (account_id, kind, actor_kind, actor, session_id, reason, cause, request_id, at,
+                                    size, undoes_id)
+    SELECT %(account)s, %(kind)s, %(actor_kind)s, %(actor)s, %(session)s, %(reason)s, %(cause)s, %(request)s,
+           %(at)s, count(*), %(undoes)s
+      FROM versions HAVING count(*) > 0
+    RETURNING id
+),
+claims AS (
+    INSERT INTO memories_claim (account_id, id, entry_id, value, is_artifact, agent_id, session_id, written_at,
+                                pattern_refs, artifact_refs, embedding, digest, salt, content_hash, content)
+    SELECT %(account)s, d.cid, d.eid, c.value, c.is_artifact, c.agent_id, c.session_id, c.written_at,
+           c.pattern_refs, c.artifact_refs, c.embedding, decode(c.digest, 'hex'), decode(c.salt, 'hex'),
+           c.content_hash, decode(c.content, 'hex')
+      FROM payload, jsonb_to_recordset(p->'claims') AS c(
+        i int, value text, is_artifact bool, agent_id text, session_id text, written_at timestamptz,
+        pattern_refs text[], artifact_refs jsonb, embedding float8[], digest text, salt text, content_hash text,
+        content text) JOIN done d ON d.i = c.i
+),
+words AS (
+    INSERT INTO memories_entrytext (account_id, entry_id, words)
+    SELECT %(account)s, h.eid, to_tsvector('simple', {PLAIN} || ' ' || translate(left(c.value, 65536), '/_.:-', '     '))
+      FROM done h JOIN (
+        SELECT i, value FROM payload, jsonb_to_recordset(p->'claims') AS c(i int, value text)
+        UNION ALL
+        SELECT d.i, k.value FROM done d JOIN memories_claim k ON k.account_id = %(account)s AND k.id = d.claim_id
+         WHERE d.reword
+      ) c ON c.i = h.i
+    ON CONFLICT (account_id, entry_id) DO UPDATE SET words = excluded.words
+),
+history AS (
+    INSERT INTO memories_entryversion (account_id, entry_id, number, claim_id, change_set_id, change, at, before,
+        weight, policy, integrity_chain, names_digest, content_digest, seal, {", ".join(STATE)})
+    SELECT %(account)s, v.eid, v.number, v.cid, s.id, v.change, %(at)s, v.before, v.weight, %(policy)s,
+           v.integrity_chain, decode(v.names_digest, 'hex'), decode(v.content_digest, 'hex'), decode(v.seal, 'hex'),
+           {columns(list(STATE), "v")}
+      FROM versions v, change_set s
+),
+effects AS (
+    INSERT INTO memories_effect (account_id, entry_id, version_made, at, policy, {EFFECT_NAMES})
+    SELECT %(account)s, v.eid, v.number, %(at)s, %(policy)s, {columns(list(EFFECT), "f")}
+      FROM versions v, jsonb_to_record(v.effect) AS f({EFFECT_TYPES}) WHERE v.effect IS NOT NULL
+    UNION ALL
+    SELECT %(account)s, f.entry_id, NULL, %(at)s, %(policy)s, {columns(list(EFFECT), "f")}
+      FROM payload, jsonb_to_recordset(p->'effects') AS f(entry_id bigint, {EFFECT_TYPES})
+)
+SELECT d.i, d.eid, s.id FROM done d, change_set s
+"""

@@ -1,0 +1,197 @@
+"""Going back: to an earlier version of an entry, or to what was before a whole change set (RULES.md 7)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db import connection, transaction
+
+from memories import heads, reads
+from memories.heads import STATE, Head
+from memories.rules.kinds import Change, Status
+from memories.rules.policy import Policy
+from memories.rules.state import State
+from memories.services import ledger
+from memories.services.ledger import Act, Actor, Claimed, Move, Next
+from memories.services.writing import refuse_stale
+from memories.viewers import Viewer
+from senselab.errors import Conflict, NotFound, StaleVersion
+
+EARLIER = f"""
+    SELECT v.entry_id, v.number, {", ".join(f"v.{name}" for name in STATE)},
+           c.id, c.agent_id, c.session_id, c.written_at, c.digest, c.salt, c.content_hash, c.content
+      FROM unnest(%s::bigint[], %s::int[]) AS asked(entry_id, number)
+      JOIN memories_entryversion v ON v.account_id = %s AND v.entry_id = asked.entry_id AND v.number = asked.number
+      JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
+"""
+
+
+class NoSuchVersion(NotFound):
+    """There is no version of that number to go back to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A version as it was: its state and the claim it stood on."""
+
+    number: int
+    state: State
+    claim: Claimed
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a rollback wrote."""
+
+    entry_id: int
+    version: int
+    change_set_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """An entry that an undo left alone, as somebody changed it since."""
+
+    entry_id: int
+    entity_path: str
+    key: str
+    made: int
+    current: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo did: its own change set, how many entries went back, and which were left alone."""
+
+    change_set_id: int
+    restored: int
+    left: list[Left]
+
+
+def earlier(account_id: int, wanted: Sequence[tuple[int, int]]) -> dict[int, Earlier]:
+    """Return versions by the id of their entry, given (entry id, number)."""
+    with connection.cursor() as cursor:
+        cursor.execute(EARLIER, [[entry_id for entry_id, _ in wanted], [number for _, number in wanted], account_id])
+        found = cursor.fetchall()
+    end = 2 + len(STATE)
+    return {row[0]: Earlier(row[1], _state(row[2:end]), _claim(row[end:])) for row in found}
+
+
+def _state(row: Sequence[object]) -> State:
+    return State(*(tuple(value) if isinstance(value, list) else value for value in row))
+
+
+def _claim(row: Sequence[object]) -> Claimed:
+    claim_id, agent_id, session_id, written_at, digest, salt, content_hash, content = row
+    return Claimed(
+        agent_id=agent_id,  # type: ignore[arg-type]
+        session_id=session_id,  # type: ignore[arg-type]
+        written_at=written_at,  # type: ignore[arg-type]
+        digest=bytes(digest),  # type: ignore[call-overload]
+        content_hash=content_hash,  # type: ignore[arg-type]
+        salt=bytes(salt),  # type: ignore[call-overload]
+        content=bytes(content),  # type: ignore[call-overload]
+        id=claim_id,  # type: ignore[arg-type]
+    )
+
+
+def head_for(viewer: Viewer, entry_id: int) -> Head:
+    """Return the head a viewer may see.
+
+    :raises NotFound: there is none for them.
+    """
+    found = heads.by_ids(viewer.account_id, [entry_id])
+    if not found or not (viewer.sees_all or found[0].owner in viewer.owners):
+        raise NotFound("There is no such entry.")
+    return found[0]
+
+
+def restored_state(head: Head, to: Earlier) -> State:
+    """Return what rolling back to a version leaves: its claim and its record, active, fresh, held, without a time to live.
+
+    Who may see it and whether it is pinned are no part of what was learned and stay as they are.
+    """
+    return replace(
+        to.state,
+        status=Status.ACTIVE.value,
+        held_at=to.state.confidence,
+        freshness=1.0,
+        ttl_at=None,
+        superseded_by=None,
+        shared=head.state.shared,
+        pinned=head.state.pinned,
+    )
+
+
+def roll_back(
+    viewer: Viewer, entry_id: int, *, to: int, expected: int, actor: Actor, policy: Policy, reason: str, now: datetime
+) -> Restored:
+    """Make an earlier version current again by writing it anew on top of the history.
+
+    :raises NotFound: there is no such entry for the viewer, or no such version.
+    :raises StaleVersion: somebody wrote since the caller looked at `expected`.
+    :raises Conflict: the version is the current one.
+    """
+    head = head_for(viewer, entry_id)
+    refuse_stale(head, expected)
+    if to == head.version:
+        raise Conflict(f"Version {to} is the current one.")
+    target = earlier(viewer.account_id, [(head.id, to)]).get(head.id)
+    if target is None:
+        raise NoSuchVersion(f"There is no version {to}; they go from 1 to {head.version}.")
+    act = Act("rollback", actor, now, policy, reason=reason, cause=f"v{to}")
+    step = Next(Change.ROLLBACK, restored_state(head, target), before=head.state.confidence)
+    written = ledger.append(viewer.account_id, act, [Move(steps=[step], head=head, claim=target.claim)])
+    if written.change_set_id is None:
+        current = head_for(viewer, entry_id).version
+        raise StaleVersion(
+            f"You looked at version {expected}; the current one is {current}.",
+            extra={"current_version": current, "expected_version": expected},
+        )
+    return Restored(head.id, head.version + 1, written.change_set_id)
+
+
+@transaction.atomic
+def undo(
+    viewer: Viewer, change_set_id: int, *, actor: Actor, policy: Policy, reason: str, now: datetime
+) -> Undone:
+    """Write the inverse of a change set, entry by entry; what somebody changed since is listed and left alone.
+
+    Undoing a creation archives the entry. An outcome that is undone stays in the ledger.
+
+    :raises NotFound: there is no such change set for the viewer.
+    :raises StaleVersion: it is a set of one, and that one was changed since.
+    :raises Conflict: nothing of it is left to undo.
+    """
+    spans = reads.spans_of(viewer, change_set_id)
+    if not spans:
+        raise NotFound("There is no such change set.")
+    found = {head.id: head for head in heads.by_ids(viewer.account_id, list(spans), lock=True)}
+    left = [
+        Left(head.id, head.entity_path, head.key, spans[head.id][1], head.version)
+        for head in found.values()
+        if head.version != spans[head.id][1]
+    ]
+    if left and len(found) == 1:
+        raise StaleVersion(
+            f"Version {left[0].made} was changed since; the current one is {left[0].current}.",
+            extra={"current_version": left[0].current, "expected_version": left[0].made},
+        )
+    free = [head for head in found.values() if head.version == spans[head.id][1]]
+    if not free:
+        raise Conflict("All of it was changed since; nothing is left to undo.")
+    act = Act("undo", actor, now, policy, reason=reason, cause=f"change set {change_set_id}", undoes_id=change_set_id)
+    before = earlier(viewer.account_id, [(head.id, spans[head.id][0] - 1) for head in free])
+    written = ledger.append(viewer.account_id, act, [_inverse(head, before.get(head.id)) for head in free])
+    if written.change_set_id is None:
+        raise Conflict("All of it was changed since; nothing is left to undo.")
+    return Undone(written.change_set_id, len(free), left)
+
+
+def _inverse(head: Head, before: Earlier | None) -> Move:
+    if before is None:
+        gone = replace(head.state, status=Status.ARCHIVED.value, held_at=None)
+        return Move(steps=[Next(Change.ROLLBACK, gone, before=head.state.confidence)], head=head, access=False)
+    owner = "" if before.state.shared else (head.owner or before.claim.agent_id)
+    step = Next(Change.ROLLBACK, before.state, before=head.state.confidence)
+    return Move(steps=[step], head=head, claim=before.claim, owner=owner)

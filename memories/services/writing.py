@@ -1,0 +1,212 @@
+"""How an entry comes about and is rewritten (RULES.md 7 and 8)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+
+from memories import heads
+from memories.heads import Head, Name
+from memories.rules import claims, integrity, lifecycle
+from memories.rules.kinds import Change, Status
+from memories.rules.lifecycle import Cause, Place
+from memories.rules.policy import Policy
+from memories.rules.silence import Silence
+from memories.rules.standing import Standing
+from memories.rules.state import State
+from memories.rules.values import Value
+from memories.services import ledger
+from memories.services.ledger import Act, Actor, Claimed, Move, Next
+from senselab.errors import StaleVersion
+
+# Whether a caller said nothing about a field, which on a rewrite of the same claim keeps what was there.
+KEEP: Any = object()
+ATTEMPTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What somebody wants to write; names and ranges are checked at the door.
+
+    `ttl_at` None clears it, `KEEP` leaves it; `pinned` likewise.
+    """
+
+    entity_path: str
+    key: str
+    value: Value
+    agent_id: str
+    confidence: float = 1.0
+    memory_type: str = "fact"
+    shared: bool = True
+    branch: str = "main"
+    pattern_refs: tuple[str, ...] = ()
+    artifact_refs: Sequence[Mapping[str, Any]] = ()
+    ttl_at: datetime | None = KEEP
+    pinned: bool = KEEP
+    importance_score: float | None = None
+    importance_dimensions: Mapping[str, float] | None = None
+    embedding: Sequence[float] | None = None
+    reason: str = ""
+
+    @property
+    def name(self) -> Name:
+        return Name(self.entity_path, self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a write left: the head before it (None: it is new), the claim, the state, the version and its change set."""
+
+    before: Head | None
+    claim: Claimed
+    state: State
+    version: int
+    entry_id: int
+    change_set_id: int
+    integrity_chain: str
+
+
+def target(found: Sequence[Head], *, shared: bool) -> Head | None:
+    """Return the entry a write goes to, of the shared and the caller's private one of a name (RULES.md 8).
+
+    A shared write of somebody who has only a private entry publishes that.
+    """
+    common = next((head for head in found if head.owner == ""), None)
+    own = next((head for head in found if head.owner != ""), None)
+    return (common or own) if shared else own
+
+
+def write(
+    account_id: int,
+    draft: Draft,
+    *,
+    actor: Actor,
+    policy: Policy,
+    now: datetime,
+    expected: int | None = None,
+    seen: Sequence[Head] | None = None,
+) -> Stored:
+    """Write an entry or its next version; `seen` are heads of its name already read.
+
+    :raises StaleVersion: `expected` is given and is not the current version (0: there is none).
+    """
+    act = Act("write", actor, now, policy, reason=draft.reason)
+    # Nobody waits for a lock unless two write the same entry at once; who loses decides again, then under a lock.
+    for attempt in range(ATTEMPTS):
+        fresh = seen is None or attempt > 0
+        found = heads.named(account_id, draft.branch, draft.name, draft.agent_id) if fresh else seen
+        stored = _write(account_id, draft, act, found or (), expected)
+        if stored is not None:
+            return stored
+    while True:
+        with transaction.atomic():
+            found = heads.named(account_id, draft.branch, draft.name, draft.agent_id, lock=True)
+            stored = _write(account_id, draft, act, found, expected)
+        # A head that was found is locked and cannot move; only two first writes of one name can still meet here.
+        if stored is not None:
+            return stored
+
+
+def _write(account_id: int, draft: Draft, act: Act, found: Sequence[Head], expected: int | None) -> Stored | None:
+    head = target(found, shared=draft.shared)
+    refuse_stale(head, expected)
+    move = plan(draft, head, act)
+    try:
+        written = ledger.append(account_id, act, [move])
+    except IntegrityError:
+        # A private entry was to be published while somebody wrote a shared one of its name.
+        if head is None or head.owner == "" or not draft.shared or connection.in_atomic_block:
+            raise
+        return None
+    entry_id = written.entry_ids[0]
+    if entry_id is None or written.change_set_id is None or move.claim is None:
+        return None
+    version = (head.version if head else 0) + 1
+    chain = integrity.chain(move.claim.content_hash, head.integrity_chain if head else None)
+    return Stored(head, move.claim, move.steps[0].state, version, entry_id, written.change_set_id, chain)
+
+
+def refuse_stale(head: Head | None, expected: int | None) -> None:
+    """:raises StaleVersion: the caller expected another version than there is."""
+    current = head.version if head else 0
+    if expected is not None and expected != current:
+        raise StaleVersion(
+            f"You looked at version {expected}; the current one is {current}.",
+            extra={"current_version": current, "expected_version": expected},
+        )
+
+
+def plan(draft: Draft, head: Head | None, act: Act) -> Move:
+    """Return what writing a draft over an entry as it stands does (RULES.md 7, same claim)."""
+    claim = ledger.claimed(
+        draft.value,
+        agent_id=draft.agent_id,
+        session_id=act.actor.session_id,
+        written_at=act.at,
+        pattern_refs=draft.pattern_refs,
+        artifact_refs=draft.artifact_refs,
+        embedding=draft.embedding,
+    )
+    state = first_state(draft, act.policy) if head is None else next_state(draft, head, act)
+    return Move(
+        steps=[Next(Change.WRITTEN if head else Change.CREATED, state, before=head.state.confidence if head else None)],
+        head=head,
+        branch=draft.branch,
+        entity_path=draft.entity_path,
+        key=draft.key,
+        owner="" if draft.shared else draft.agent_id,
+        claim=claim,
+        importance_score=draft.importance_score,
+        importance_dimensions=draft.importance_dimensions,
+    )
+
+
+def first_state(draft: Draft, policy: Policy) -> State:
+    place = lifecycle.settle(Place(Status.ACTIVE), draft.confidence, cause=Cause.CLAIMED, policy=policy)
+    state = State().with_standing(Standing(draft.confidence), policy)
+    return replace(
+        state,
+        memory_type=draft.memory_type,
+        status=place.status,
+        shared=draft.shared,
+        ttl_at=None if draft.ttl_at is KEEP else draft.ttl_at,
+        pinned=False if draft.pinned is KEEP else draft.pinned,
+    )
+
+
+def next_state(draft: Draft, head: Head, act: Act) -> State:
+    old, policy, now = head.state, act.policy, act.at
+    silence = Silence(old, head.kept, head.accessed_at, head.recall_count)
+    carried = claims.carry_over(
+        old.standing,
+        status=Status(old.status),
+        same=draft.value.digest == head.claim.digest,
+        confidence=draft.confidence,
+        superseded_by=old.superseded_by,
+        expired=old.ttl_at is not None and old.ttl_at <= now,
+    )
+    cause = Cause.RESTATED if carried.kept else Cause.CLAIMED
+    freshness = silence.earned(now, policy) if carried.kept else 1.0
+    place = lifecycle.settle(
+        Place(carried.status, old.held_at if carried.kept else None),
+        carried.standing.confidence * freshness,
+        cause=cause,
+        policy=policy,
+        before=silence.effective(now, policy) if carried.kept else None,
+    )
+    ttl_at = draft.ttl_at
+    if ttl_at is KEEP:
+        ttl_at = old.ttl_at if carried.kept else None
+    return replace(
+        old.with_standing(carried.standing, policy),
+        memory_type=draft.memory_type,
+        status=place.status,
+        held_at=place.held_at,
+        freshness=freshness,
+        shared=draft.shared,
+        superseded_by=carried.superseded_by,
+        ttl_at=ttl_at,
+        pinned=old.pinned if draft.pinned is KEEP else draft.pinned,
+    )

@@ -1,0 +1,78 @@
+"""What an outcome report says: its steps in order, and when two reports are the same (RULES.md 2)."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memories.rules.kinds import OutcomeType
+
+CONCLUSION = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A try that failed before the final one: what it relied on, and its place in the order."""
+
+    attempt: int
+    outcome_type: OutcomeType
+    keys: tuple[str, ...]
+    versions: Mapping[str, int] = field(default_factory=dict)
+    action_indices: tuple[int, ...] = ()
+    summary: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a task ended and what it relied on. Keys are entry keys; the rest is kept as told."""
+
+    outcome_ref: str
+    outcome_type: OutcomeType
+    agent_id: str
+    keys: tuple[str, ...] = ()
+    causal_confidence: float = 1.0
+    versions: Mapping[str, int] = field(default_factory=dict)
+    attempts: tuple[Attempt, ...] = ()
+    verified_by: str = ""
+    replayed: bool = False
+    branch: str = "main"
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One step of a report: a type over its own distinct keys. `number` is the attempt, 0 for the conclusion."""
+
+    number: int
+    outcome_type: OutcomeType
+    keys: tuple[str, ...]
+    versions: Mapping[str, int]
+
+
+def distinct(keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(keys))
+
+
+def steps(report: Report) -> list[Judged]:
+    """Return failed attempts, oldest first, then the conclusion; steps that rely on nothing are left out."""
+    ordered = sorted(enumerate(report.attempts, start=1), key=lambda pair: (pair[1].attempt, pair[0]))
+    tried = [Judged(place, a.outcome_type, distinct(a.keys), a.versions) for place, (_, a) in enumerate(ordered, start=1)]
+    last = Judged(CONCLUSION, report.outcome_type, distinct(report.keys), report.versions)
+    return [step for step in [*tried, last] if step.keys]
+
+
+def digest(report: Report) -> bytes:
+    """Return 32 bytes that are equal for the same outcome: versions, traces and metadata do not count."""
+    attempts = [[a.attempt, str(a.outcome_type), sorted(set(a.keys))] for a in report.attempts]
+    same = [
+        report.outcome_ref,
+        report.agent_id,
+        report.branch,
+        str(report.outcome_type),
+        sorted(set(report.keys)),
+        float(report.causal_confidence),
+        report.verified_by != "",
+        sorted(attempts, key=lambda attempt: json.dumps(attempt)),
+    ]
+    return hashlib.sha256(json.dumps(same, ensure_ascii=True).encode()).digest()

@@ -1,0 +1,255 @@
+"""What happens when a task ends: the outcome is stored once, and credits or discredits what it relied on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from psycopg.types.json import Jsonb
+
+from memories import heads
+from memories.heads import Head
+from memories.rules import lifecycle
+from memories.rules.confidence import apply_outcome
+from memories.rules.kinds import Change, Status
+from memories.rules.lifecycle import Place
+from memories.rules.policy import Policy
+from memories.rules.silence import Silence
+from memories.rules.standing import Step
+from memories.rules.state import State
+from memories.services import ledger
+from memories.services.ledger import Act, Actor, Effect, Move, Next
+from outcomes import rules
+from outcomes.rules import Judged, Report
+
+STORE = """
+    INSERT INTO outcomes_outcome (account_id, digest, outcome_ref, outcome_type, agent_id, session_id, branch,
+        causal_confidence, verified_by, replayed, committed_at, causal_entry_keys, causal_entry_versions, attempts,
+        final_action_index, actions_taken, entity_paths, situation, covariates, task_input, response_text, tool_calls,
+        session_metadata, trace_follows)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+    ON CONFLICT (account_id, digest) DO NOTHING RETURNING id
+"""
+STORED = """
+    SELECT o.id, coalesce(array_agg(DISTINCT f.entry_id) FILTER (WHERE f.version_made IS NOT NULL), '{}')
+      FROM outcomes_outcome o
+      LEFT JOIN memories_effect f ON f.account_id = o.account_id AND f.outcome_id = o.id
+     WHERE o.account_id = %s AND o.digest = %s GROUP BY o.id
+"""
+NAMED = """
+    e.branch = %s AND e.owner = ANY(%s)
+    AND (e.entity_path, e.key) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
+"""
+DIGESTS = """
+    SELECT v.entry_id, v.number, c.digest
+      FROM unnest(%s::bigint[], %s::int[]) AS asked(entry_id, number)
+      JOIN memories_entryversion v ON v.account_id = %s AND v.entry_id = asked.entry_id AND v.number = asked.number
+      JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What an outcome did: the entries it moved, and whether it had been told before."""
+
+    outcome_id: int
+    entry_ids: list[int]
+    repeated: bool
+    change_set_id: int | None
+
+
+@dataclass(slots=True)
+class Course:
+    """An entry on its way through the steps of one outcome."""
+
+    head: Head
+    state: State
+    kept: float
+    accessed_at: datetime
+    steps: list[Next]
+
+
+@transaction.atomic
+def commit(account_id: int, report: Report, *, actor: Actor, policy: Policy, now: datetime) -> Committed:
+    """Store an outcome and move the entries it relied on, in one change set.
+
+    An outcome told again changes nothing and answers as it did at first; a replayed one is stored and teaches nothing.
+    """
+    outcome_id = _store(account_id, report, actor, now)
+    if outcome_id is None:
+        return _stored(account_id, report)
+    judged = [] if report.replayed else rules.steps(report)
+    found = _resolve(account_id, report, judged)
+    if not found:
+        return Committed(outcome_id, [], False, None)
+    act = Act("outcome", actor, now, policy, cause=report.outcome_ref)
+    courses, skipped = _follow(account_id, outcome_id, report, judged, found, act)
+    moved = [course for course in courses if course.steps]
+    if not moved and not skipped:
+        return Committed(outcome_id, [], False, None)
+    written = ledger.append(
+        account_id, act, [Move(steps=course.steps, head=course.head) for course in moved], skipped=skipped
+    )
+    return Committed(outcome_id, [course.head.id for course in moved], False, written.change_set_id)
+
+
+def _store(account_id: int, report: Report, actor: Actor, now: datetime) -> int | None:
+    told = report.told
+    with connection.cursor() as cursor:
+        cursor.execute(
+            STORE,
+            [
+                account_id,
+                rules.digest(report),
+                report.outcome_ref,
+                report.outcome_type,
+                report.agent_id,
+                actor.session_id,
+                report.branch,
+                report.causal_confidence,
+                report.verified_by,
+                report.replayed,
+                now,
+                list(report.keys),
+                Jsonb(dict(report.versions)),
+                Jsonb([_told(attempt) for attempt in report.attempts]),
+                told.get("final_action_index"),
+                Jsonb(told.get("actions_taken") or []),
+                list(told.get("entity_paths") or []),
+                told.get("situation"),
+                Jsonb(told.get("covariates") or {}),
+                told.get("task_input"),
+                told.get("response_text"),
+                Jsonb(told.get("tool_calls") or []),
+                Jsonb(told.get("session_metadata")) if told.get("session_metadata") is not None else None,
+                bool(told.get("trace_follows")),
+            ],
+        )
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+def _told(attempt: rules.Attempt) -> dict[str, Any]:
+    return {
+        "attempt": attempt.attempt,
+        "outcome_type": str(attempt.outcome_type),
+        "causal_entry_keys": list(attempt.keys),
+        "causal_entry_versions": dict(attempt.versions),
+        "action_indices": list(attempt.action_indices),
+        "summary": attempt.summary,
+    }
+
+
+def _stored(account_id: int, report: Report) -> Committed:
+    with connection.cursor() as cursor:
+        cursor.execute(STORED, [account_id, rules.digest(report)])
+        outcome_id, entry_ids = cursor.fetchone()
+    return Committed(outcome_id, list(entry_ids), True, None)
+
+
+def _resolve(account_id: int, report: Report, judged: Sequence[Judged]) -> dict[str, Head]:
+    """Return the locked head behind each entry key. A key with several slashes is looked up, not split by guess."""
+    keys = rules.distinct([key for step in judged for key in step.keys])
+    splits = [(key[:at], key[at + 1 :], key) for key in keys for at in range(len(key)) if key[at] == "/"]
+    if not splits:
+        return {}
+    owners = ["", report.agent_id] if report.agent_id else [""]
+    parameters = [report.branch, owners, [path for path, _, _ in splits], [key for _, key, _ in splits]]
+    found: dict[str, Head] = {}
+    for head in heads.read(account_id, NAMED, parameters, lock=True):
+        other = found.get(head.entry_key)
+        if other is None or _nearer(head, other):
+            found[head.entry_key] = head
+    return found
+
+
+def _nearer(head: Head, other: Head) -> bool:
+    """Tell whether a head answers to an entry key before another: the reporter's own first, then the shortest key."""
+    return (head.owner != "", len(head.entity_path)) > (other.owner != "", len(other.entity_path))
+
+
+def _follow(
+    account_id: int, outcome_id: int, report: Report, judged: Sequence[Judged], found: dict[str, Head], act: Act
+) -> tuple[list[Course], list[tuple[int, Effect]]]:
+    courses = {head.id: Course(head, head.state, head.kept, head.accessed_at, []) for head in found.values()}
+    rewritten = _rewritten(account_id, judged, found)
+    skipped = []
+    for step in judged:
+        for key in step.keys:
+            head = found.get(key)
+            if head is None:
+                continue
+            course = courses[head.id]
+            effect = Effect(
+                outcome_id=outcome_id,
+                outcome_ref=report.outcome_ref,
+                outcome_type=step.outcome_type,
+                agent_id=report.agent_id,
+                step=step.number,
+                causal_confidence=report.causal_confidence,
+                keys=len(step.keys),
+                verified=report.verified_by != "",
+                verified_by=report.verified_by,
+                version_read=_version_read(step, key, head),
+            )
+            if head.state.ttl_at is not None and head.state.ttl_at <= act.at:
+                skipped.append((head.id, replace(effect, skipped="expired")))
+            elif (key, step.number) in rewritten:
+                skipped.append((head.id, replace(effect, skipped="rewritten")))
+            else:
+                _advance(course, effect, act)
+    return list(courses.values()), skipped
+
+
+def _version_read(step: Judged, key: str, head: Head) -> int | None:
+    version = step.versions.get(key)
+    return version if version is not None and 1 <= version <= head.version else None
+
+
+def _rewritten(account_id: int, judged: Sequence[Judged], found: dict[str, Head]) -> set[tuple[str, int]]:
+    """Return (key, step) of those that named a version whose claim has since been rewritten."""
+    asked = [
+        (key, step.number, found[key], version)
+        for step in judged
+        for key in step.keys
+        if key in found and (version := _version_read(step, key, found[key])) and version < found[key].version
+    ]
+    if not asked:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(DIGESTS, [[head.id for _, _, head, _ in asked], [v for _, _, _, v in asked], account_id])
+        digests = {(entry_id, number): bytes(digest) for entry_id, number, digest in cursor.fetchall()}
+    return {
+        (key, number)
+        for key, number, head, version in asked
+        if digests.get((head.id, version), head.claim.digest) != head.claim.digest
+    }
+
+
+def _advance(course: Course, effect: Effect, act: Act) -> None:
+    """Add the version that one step makes of an entry."""
+    state, policy, now = course.state, act.policy, act.at
+    silence = Silence(state, course.kept, course.accessed_at, course.head.recall_count)
+    before = silence.effective(now, policy)
+    step = Step(
+        effect.outcome_type,  # type: ignore[arg-type]
+        effect.keys,
+        effect.causal_confidence,
+        effect.verified,
+        effect.agent_id,
+        now,
+        effect.credit,
+    )
+    applied = apply_outcome(state.standing, step, policy)
+    cause = lifecycle.cause_of(step.outcome_type)
+    freshness = 1.0 if lifecycle.refreshes(cause) else silence.earned(now, policy)
+    place = lifecycle.settle(
+        Place(Status(state.status), state.held_at), applied.after * freshness, cause=cause, policy=policy, before=before
+    )
+    after = replace(
+        state.with_standing(applied.standing, policy), status=place.status, held_at=place.held_at, freshness=freshness
+    )
+    told = replace(effect, before=applied.before, weight=applied.weight, after=applied.after)
+    course.steps.append(Next(Change.OUTCOME, after, before=applied.before, weight=applied.weight, effect=told))
+    course.state, course.kept, course.accessed_at = after, freshness, now

@@ -1,0 +1,143 @@
+"""How a key is checked: found by its public id, compared in constant time, held to its scopes and its rate."""
+
+import hashlib
+import hmac
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed, Throttled
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from senselab.accounts.models import Scope
+
+REFUSED = "Invalid or missing API key"
+
+FIND = """
+    SELECT k.id, k.secret_sha256, k.name, k.agent_id, k.scopes, k.rate_per_minute, k.expires_at, k.revoked_at,
+           a.id, a.slug, a.policy_version, a.policy_values::text
+      FROM accounts_apikey k JOIN accounts_account a ON a.id = k.account_id
+     WHERE k.public_id = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls the API: a key of one account, perhaps bound to one agent."""
+
+    account_id: int
+    account: str
+    key_id: int
+    key_name: str
+    agent_id: str
+    scopes: frozenset[str]
+    rate_per_minute: int
+    policy_version: int
+    policy_values: str
+    is_authenticated: bool = True
+
+    def may(self, scope: str) -> bool:
+        return scope in self.scopes or Scope.ADMIN in self.scopes
+
+
+def secret_matches(secret: str, sha256: bytes) -> bool:
+    return hmac.compare_digest(hashlib.sha256(secret.encode()).digest(), bytes(sha256))
+
+
+def key_text(request: Request) -> str:
+    """Return the key sent: X-AMFS-API-Key wins over Authorization: Bearer (contract.md 2.1)."""
+    own = request.META.get("HTTP_X_AMFS_API_KEY") or request.META.get("HTTP_X_API_KEY")
+    if own:
+        return str(own).strip()
+    scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def find(text: str) -> Caller:
+    """Return whom a key stands for.
+
+    :raises AuthenticationFailed: no such key, a wrong secret, expired or revoked; the answer is the same for all.
+    """
+    prefix, _, rest = text.partition("_")
+    public_id, _, secret = rest.partition("_")
+    # Nothing longer or stranger than a key of ours reaches the database.
+    if prefix != "sl" or len(public_id) != 16 or not public_id.isalnum() or not text.isascii():
+        raise AuthenticationFailed(REFUSED)
+    with connection.cursor() as cursor:
+        cursor.execute(FIND, [public_id])
+        row = cursor.fetchone()
+    if row is None or not secret_matches(secret, row[1]):
+        raise AuthenticationFailed(REFUSED)
+    key_id, _, name, agent_id, scopes, rate, expires_at, revoked_at, account_id, slug, version, values = row
+    now = timezone.now()
+    if (revoked_at and revoked_at <= now) or (expires_at and expires_at <= now):
+        raise AuthenticationFailed(REFUSED)
+    return Caller(account_id, slug, key_id, name, agent_id, frozenset(scopes), rate, version, values)
+
+
+class KeyAuthentication(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[Caller, Any]:
+        caller = find(key_text(request))
+        uses.note(caller.key_id, caller.account_id)
+        rates.take(caller)
+        return caller, None
+
+    def authenticate_header(self, request: Request) -> str:
+        del request
+        return 'Bearer realm="senselab"'
+
+
+class HasScope(BasePermission):
+    """A view says `scopes = {"POST": "write"}`; reading needs `read`, anything else `write`, unless it says otherwise."""
+
+    message = "This key lacks the scope for that."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        default = Scope.READ if request.method in {"GET", "HEAD", "OPTIONS"} else Scope.WRITE
+        scope = getattr(view, "scopes", {}).get(request.method, default)
+        self.message = f"This key lacks the scope {scope}."
+        return request.user is not None and request.user.may(scope)
+
+
+class Rates:
+    """A token bucket per key in each web process: approximate across processes, exact enough to protect them."""
+
+    def __init__(self) -> None:
+        self._left: dict[int, tuple[float, float]] = {}
+
+    def take(self, caller: Caller) -> None:
+        """Count one call.
+
+        :raises Throttled: the key is beyond its calls a minute; `wait` says for how many seconds.
+        """
+        now = time.monotonic()
+        per_second = caller.rate_per_minute / 60
+        left, since = self._left.get(caller.key_id, (float(caller.rate_per_minute), now))
+        left = min(float(caller.rate_per_minute), left + (now - since) * per_second)
+        if left < 1:
+            raise Throttled(wait=(1 - left) / per_second)
+        self._left[caller.key_id] = (left - 1, now)
+
+
+class Uses:
+    """When keys were last used, gathered here and written with the recalls (memories.recalls)."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, int] = {}
+
+    def note(self, key_id: int, account_id: int) -> None:
+        self._seen[key_id] = account_id
+
+    def take(self) -> dict[int, int]:
+        """Return and forget what was gathered: key id to account id."""
+        seen, self._seen = self._seen, {}
+        return seen
+
+
+rates = Rates()
+uses = Uses()

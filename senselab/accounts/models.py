@@ -1,0 +1,129 @@
+"""Who there is: accounts, people with a role in them, agents and the keys they come with."""
+
+from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+
+class Account(models.Model):
+    """One tenant. Everything belongs to exactly one."""
+
+    slug = models.SlugField(max_length=63, unique=True)
+    name = models.CharField(max_length=200)
+    created_at = models.DateTimeField(db_default=Now())
+    # The policy this account learns by: the values that differ from the default of that name (RULES.md).
+    policy_version = models.PositiveIntegerField(default=1)
+    policy_values = models.JSONField(default=dict, blank=True)
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Person(AbstractUser):
+    """Somebody who logs in; what they may do is a matter of their role in each account."""
+
+    @property
+    def display_name(self) -> str:
+        return self.get_full_name() or self.username
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer"
+    REVIEWER = "reviewer"
+    ADMIN = "admin"
+
+
+class Membership(models.Model):
+    """A person's role in an account."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="memberships")
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "person"], name="a_person_has_one_role_in_an_account"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="a_role_is_viewer_reviewer_or_admin"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person} is {self.role} in {self.account}"
+
+
+class Agent(models.Model):
+    """A program that writes under an agent_id; it comes into being with its first write."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="agents")
+    agent_id = models.TextField()
+    created_at = models.DateTimeField(db_default=Now())
+    last_active_at = models.DateTimeField(db_default=Now())
+    display_name = models.TextField(default="", db_default="", blank=True)
+    profile = models.JSONField(default=dict, db_default={}, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "agent_id"], name="an_agent_is_known_once_in_an_account"),
+        ]
+
+    def __str__(self) -> str:
+        return self.agent_id
+
+
+class Scope(models.TextChoices):
+    READ = "read"
+    WRITE = "write"
+    REVIEW = "review"
+    ADMIN = "admin"
+
+
+class ApiKey(models.Model):
+    """What an agent or a tool proves itself with: a public id to find it by and the hash of a 256-bit secret."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="keys")
+    public_id = models.CharField(max_length=16)
+    secret_sha256 = models.BinaryField(max_length=32)
+    name = models.CharField(max_length=200)
+    agent_id = models.TextField(default="", blank=True, help_text="The one agent this key may speak for; empty: any.")
+    scopes = ArrayField(models.CharField(max_length=10))
+    rate_per_minute = models.PositiveIntegerField(default=6000)
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            # Looked up before the account is known, so this one unique key stands without it.
+            models.UniqueConstraint(fields=["public_id"], name="a_key_is_found_by_its_public_id"),
+            models.CheckConstraint(
+                condition=Q(scopes__contained_by=Scope.values) & Q(scopes__len__gte=1),
+                name="scopes_are_read_write_review_or_admin",
+            ),
+            models.CheckConstraint(condition=Q(rate_per_minute__gte=1), name="a_key_may_call_at_least_once_a_minute"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.public_id})"
+
+
+class KeptAnswer(models.Model):
+    """The answer to a call with an Idempotency-Key, kept for 24 hours so that a repeat gets the same one."""
+
+    pk = models.CompositePrimaryKey("account_id", "key_id", "route", "idempotency_key")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="+", db_index=False)
+    route = models.TextField()
+    idempotency_key = models.TextField()
+    body_sha256 = models.BinaryField(max_length=32)
+    status = models.PositiveSmallIntegerField()
+    headers = models.JSONField(default=dict)
+    body = models.BinaryField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index("created_at", name="kept_answers_by_age")]
+
+    def __str__(self) -> str:
+        return f"answer {self.status} of {self.route}"

@@ -1,0 +1,5 @@
+"""Where requests go: agents at /api/v1/, people at /."""
+
+from django.urls import path
+
+urlpatterns: list = []
