@@ -34,6 +34,8 @@ _MOST_WORDS: Final = 5
 _MASK: Final = re.compile("\ue000(\\d+)\ue001")
 # What a user says stands at the beginning; what follows this is a pasted log.
 _LONGEST: Final = 20_000
+# A longer sentence is a dump, not a verdict; reading it closely would take its length squared.
+_LONGEST_SENTENCE: Final = 600
 _CUT: Final = re.compile(r"[,;:.!?)\]}\u2026]+$")
 
 
@@ -72,7 +74,7 @@ def _sentences(text: str) -> Iterator[str]:
         held = ""
         if phrases.ANSWERS_NO.fullmatch(sentence):
             held = sentence + " "
-        elif sentence:
+        elif sentence and len(sentence) <= _LONGEST_SENTENCE:
             yield sentence
 
 

@@ -37,7 +37,7 @@ APPROVALS: Final = tuple(
 )
 
 # Where a suggestion ends, and what cannot end or begin one.
-ENDS_X: Final = frozenset({"instead", "of", "now", "over", "-", "--", "\u2013", "\u2014", "/s"})
+ENDS_X: Final = frozenset({"instead", "of", "now", "over", "rather", "-", "--", "\u2013", "\u2014", "/s"})
 TRAILING: Final = frozenset(
     {
         "and",
