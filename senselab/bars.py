@@ -122,19 +122,22 @@ def ruler_scale(lines: Lines) -> SafeString:
 
 def ruler_labels(effective: float, was: float | None, was_label: str) -> SafeString:
     """Return the numbers above the bar, kept apart from each other and inside the edges."""
-    mine = ruler_text(effective, wording.fixed(effective, 2), "me", edge_anchor(effective, 4))
+    number = wording.fixed(effective, 2)
+    mine = ruler_text(effective, number, "me", edge_anchor(effective, len(number)))
     if was is None:
         return mine
     line = format_html('<line class="was" x1="{0}%" x2="{0}%" y1="13" y2="31"/>', pct(was))
     said = f"{was_label} {wording.fixed(was, 2)}".strip()
-    # Side by side when both would not fit: the lower one ends at its mark, the higher one begins there.
-    if abs(was - effective) < LETTER * (len(said) + 5) / 2:
-        mine = ruler_text(effective, wording.fixed(effective, 2), "me", "end" if effective <= was else "start")
-        anchor = "start" if effective <= was else "end"
-        if (anchor == "start" and was > 1 - LETTER * len(said)) or (anchor == "end" and was < LETTER * len(said)):
-            return format_html("{}{}", line, mine)
-        return format_html("{}{}{}", line, ruler_text(was, said, "then", anchor), mine)
-    return format_html("{}{}{}", line, ruler_text(was, said, "then", edge_anchor(was, len(said))), mine)
+    if abs(was - effective) >= LETTER * (len(said) + 5) / 2:
+        return format_html("{}{}{}", line, ruler_text(was, said, "then", edge_anchor(was, len(said))), mine)
+    # Too near for both to stand over their marks: the lower one ends at its mark, the higher one begins there.
+    left, right = (number, said) if effective <= was else (said, number)
+    if min(effective, was) < LETTER * len(left) or max(effective, was) > 1 - LETTER * len(right):
+        return format_html("{}{}", line, mine)
+    sides = ("end", "start") if effective <= was else ("start", "end")
+    return format_html(
+        "{}{}{}", line, ruler_text(was, said, "then", sides[1]), ruler_text(effective, number, "me", sides[0])
+    )
 
 
 def edge_anchor(at: float, letters: int) -> str:

@@ -100,7 +100,12 @@ def plain(node: Node) -> str:
 
 def size(node: Node) -> int:
     """Return how many items a list or an object has; 0 for anything else."""
-    return len(node.pairs) if isinstance(node, Fields) else len(node) if isinstance(node, list) else 0
+    return len(items_of(node))
+
+
+def items_of(node: Node) -> list[Node]:
+    """Return the values inside a list or an object; none for anything else."""
+    return [value for _, value in node.pairs] if isinstance(node, Fields) else node if isinstance(node, list) else []
 
 
 def small(node: Node) -> bool:
@@ -174,7 +179,9 @@ def twig(name: str, value: Node, left: list[int], depth: int) -> SafeString:
     title = format_html('<span class="k">{}</span>', marked(name, 200))
     if not size(value):
         return format_html("<li>{} {}</li>", title, in_line(value))
-    words = f"{size(value)} {'fields' if isinstance(value, Fields) else 'in a list'}"
+    words = (
+        f"{wording.grouped(size(value))} {'field' if isinstance(value, Fields) else 'item'}{'s'[: size(value) != 1]}"
+    )
     opened = SafeString(" open") if depth < 2 and size(value) <= 50 else ""
     inside = branch(value, left, depth + 1)
     return format_html(
@@ -190,7 +197,7 @@ def said(node: Node, depth: int = 0) -> SafeString:
     """Return a value as people would write it down: prose, names with their values, lists; deep parts as JSON."""
     if isinstance(node, str):
         return format_html('<div class="text">{}</div>' if not depth else '<span class="text">{}</span>', marked(node))
-    if not size(node) or depth > 1:
+    if not size(node) or depth > 1 or (small(node) and not any(isinstance(item, str) for item in items_of(node))):
         return format_html('<code class="json">{}</code>', quoted_json(node))
     if isinstance(node, Fields):
         pairs = ((marked(name, 200), said(value, depth + 1)) for name, value in node.pairs[:MOST_SAID])

@@ -90,7 +90,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "shell": Shell(
             account=account,
             role=role,
-            person=request.user.display_name,  # type: ignore[union-attr]
+            person=request.user.display_name,
             branch=request.GET.get("branch") or "main",
             nav=navigation(request),
             accounts=getattr(request, "memberships", []),

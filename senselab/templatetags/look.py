@@ -116,7 +116,8 @@ def when(moment: datetime | None, style: str = "ago") -> SafeString:
 def undo_url(message: Message) -> str:
     """Return where a toast's Undo button posts to: the tag "undo:<url>" of a message, or ""."""
     tags = (message.extra_tags or "").split()
-    return next((tag.removeprefix("undo:") for tag in tags if tag.startswith("undo:/")), "")
+    urls = (tag.removeprefix("undo:") for tag in tags if tag.startswith("undo:"))
+    return next((url for url in urls if url.startswith("/") and not url.startswith("//")), "")
 
 
 @register.simple_tag
@@ -138,7 +139,7 @@ def entry_address(entry: Any, page: str = "entry", **extra: Any) -> str:
     """
     read = entry.get if isinstance(entry, Mapping) else lambda name, default="": getattr(entry, name, default)
     query = QueryDict(mutable=True)
-    query["entity_path"], query["key"] = read("entity_path"), read("key")
+    query["entity_path"], query["key"] = str(read("entity_path")), str(read("key"))
     if (branch := read("branch", "main")) != "main":
         query["branch"] = branch
     if owner := read("owner", ""):

@@ -91,7 +91,7 @@ const draw = {
         [`crossT${at}`, words(p.x, p.y, narrow ? [p.mark, short(asDay.format(p.x))] : `${p.mark} ${short(asDay.format(p.x))}`, "warn", { position: right ? { x: "end", y: "start" } : { x: "start", y: "end" }, yAdjust: right ? 6 : -8, font: { size: 11, weight: 600 } })]];
     });
     const axis = timeTicks(min, max, width - 60);
-    const line = { borderWidth: 1.75, pointRadius: 0, pointHitRadius: 0 };
+    const line = { borderWidth: steps.length > 150 ? 1 : 1.75, pointRadius: 0, pointHitRadius: 0 };
     return {
       type: "line",
       data: { datasets: [
@@ -113,8 +113,8 @@ const draw = {
           annotation: { annotations: {
             archive: box("bad-fill", 0.14, { yMin: 0, yMax: Number(archive) }), review: box("warn-fill", 0.11, { yMin: Number(archive), yMax: Number(review) }),
             ...(max > now ? { future: box("mute-fill", 0.06, { xMin: now }) } : {}),
-            archiveT: words(min, Number(archive) / 2, `archived below ${Number(archive).toFixed(2)}`, "bad"),
-            reviewT: words(min, Number(review) - 0.045, `under review below ${Number(review).toFixed(2)}`, "warn"),
+            archiveT: words(min, Number(archive) / 2, `${narrow ? "archive" : "archived below"} ${Number(archive).toFixed(2)}`, "bad"),
+            reviewT: words(min, Number(review) - 0.045, `${narrow ? "review" : "under review below"} ${Number(review).toFixed(2)}`, "warn"),
             now: { type: "line", xMin: now, xMax: now, borderColor: tint("text-3"), borderWidth: 1, borderDash: [2, 3], label: note("today", { display: max - now > 40 * perPixel, position: "end", xAdjust: 20, yAdjust: 2 }) },
             ...Object.fromEntries([...claims, ...crossings]) } },
         },
@@ -192,6 +192,8 @@ function start(within = document) {
     if (chart) made.set(canvas, new Chart(canvas, chart));
   }
 }
+// Sheets and fonts first: a chart measured before them would be drawn for another page.
+if (document.readyState !== "complete") await new Promise((done) => { addEventListener("load", done, { once: true }); });
 await document.fonts.ready;
 start();
 addEventListener("themechange", () => start());
