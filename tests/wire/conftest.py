@@ -1,7 +1,4 @@
-"""The cast of the wire tests: published clients, unmodified, talking HTTP to a live server.
-
-Expects `server` (with `.url`) and `api_key` (scopes read and write, a fresh account per test) from tests/conftest.py.
-"""
+"""The cast of the wire tests: published clients, unmodified, talking HTTP to a live server."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,11 +8,15 @@ import pytest
 from amfs import AgentMemory
 from amfs_adapter_http import HttpAdapter
 
+from senselab.accounts import services as accounts
+from senselab.accounts.models import Account
+from tests.conftest import Server
+
 Join = Callable[..., AgentMemory]
 
 
 @pytest.fixture
-def join(server: Any, api_key: str) -> Join:
+def join(server: Server, api_key: str) -> Join:
     """Return `join(agent_id, **options)`: the client of one more agent on this test's account."""
 
     def joined(agent_id: str, **options: Any) -> AgentMemory:
@@ -38,7 +39,22 @@ def oncall_helper(join: Join) -> AgentMemory:
 
 
 @pytest.fixture
-def curl(server: Any, api_key: str) -> Iterator[httpx.Client]:
+def curl(server: Server, api_key: str) -> Iterator[httpx.Client]:
     """A bare HTTP client with the key and no agent: what the SDK would hide can be seen here."""
     with httpx.Client(base_url=server.url, headers={"X-AMFS-API-Key": api_key}) as client:
+        yield client
+
+
+@pytest.fixture
+def stranger(server: Server, other_account: Account) -> AgentMemory:
+    """An agent of the same name as deploy_bot, in somebody else's account."""
+    key = accounts.create_key(other_account, name="key of a stranger")
+    return AgentMemory("deploy_bot", adapter=HttpAdapter(server.url, key))
+
+
+@pytest.fixture
+def bound_curl(server: Server, account: Account) -> Iterator[httpx.Client]:
+    """A bare HTTP client whose key may speak for deploy_bot only."""
+    key = accounts.create_key(account, name="bound key", agent_id="deploy_bot")
+    with httpx.Client(base_url=server.url, headers={"X-AMFS-API-Key": key}) as client:
         yield client

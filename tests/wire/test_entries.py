@@ -8,6 +8,8 @@ from amfs import AgentMemory, MemoryType
 from amfs_core.exceptions import StaleWriteError
 from amfs_core.models import ConflictPolicy
 
+from tests.conftest import Server
+
 from .conftest import Join
 
 VALUES = [
@@ -176,14 +178,14 @@ def test_a_refusal_reaches_the_agent_in_words_and_leaves_nothing_behind(deploy_b
     assert deploy_bot.read("checkout", "too-sure") is None
 
 
-def test_an_unknown_key_is_turned_away(server, api_key: str) -> None:
+def test_an_unknown_key_is_turned_away(server: Server, api_key: str) -> None:
     for wrong in ("", "not-a-key", api_key[:-1], api_key + "x"):
         answer = httpx.get(server.url + "/api/v1/stats", headers={"X-AMFS-API-Key": wrong})
         assert answer.status_code == 401
         assert answer.json()["detail"] == "Invalid or missing API key"
 
 
-def test_a_bearer_token_opens_the_same_door_and_the_own_header_wins(server, api_key: str) -> None:
+def test_a_bearer_token_opens_the_same_door_and_the_own_header_wins(server: Server, api_key: str) -> None:
     def stats(**headers: str) -> int:
         return httpx.get(server.url + "/api/v1/stats", headers=headers).status_code
 
@@ -192,7 +194,7 @@ def test_a_bearer_token_opens_the_same_door_and_the_own_header_wins(server, api_
     assert stats(**{"X-AMFS-API-Key": "wrong", "Authorization": f"Bearer {api_key}"}) == 401
 
 
-def test_health_needs_no_key_and_whoami_knows_it(server, curl: httpx.Client) -> None:
+def test_health_needs_no_key_and_whoami_knows_it(server: Server, curl: httpx.Client) -> None:
     for path in ("/health", "/api/v1/health"):
         health = httpx.get(server.url + path)
         assert health.status_code == 200

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 from amfs import AgentMemory, OutcomeType
-from amfs_adapter_http import HttpAdapter
 
 
 def keys_of(entries: list) -> list[str]:
@@ -251,13 +250,13 @@ def test_the_client_verifies_every_version_with_a_hash_and_a_chain(deploy_bot: A
     assert len({entry.integrity_chain for entry in history} - {None}) == 4
 
 
-def test_one_account_does_not_see_another(deploy_bot: AgentMemory, other_api_key: str, server) -> None:
+def test_one_account_does_not_see_another(deploy_bot: AgentMemory, stranger: AgentMemory) -> None:
     deploy_bot.write("checkout", "limit", 10)
-
-    stranger = AgentMemory("deploy_bot", adapter=HttpAdapter(server.url, other_api_key))
 
     assert stranger.read("checkout", "limit") is None
     assert stranger.list() == stranger.search(query="10") == stranger.history("checkout", "limit") == []
     assert stranger.stats().total_entries == 0
     assert stranger.commit_outcome("INC-1", OutcomeType.FAILURE, ["checkout/limit"]) == []
-    assert deploy_bot.read("checkout", "limit").outcome_count == 0
+    untouched = deploy_bot.read("checkout", "limit")
+    assert untouched is not None
+    assert untouched.outcome_count == 0

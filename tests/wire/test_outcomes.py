@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
 from amfs import AgentMemory, OutcomeType
 from amfs_core.models import MemoryEntry
@@ -83,7 +84,7 @@ def test_confidence_moves_by_the_book(deploy_bot: AgentMemory, oncall_helper: Ag
     assert (last.last_outcome, last.prior_confidence) == (row.steps[-1][0], row.start)
 
 
-def test_the_server_names_the_status_that_the_client_computes(deploy_bot: AgentMemory, curl) -> None:
+def test_the_server_names_the_status_that_the_client_computes(deploy_bot: AgentMemory, curl: httpx.Client) -> None:
     keys = learned(deploy_bot, "good", "mixed", "bad", "fresh")
     deploy_bot.commit_outcome("T-1", OutcomeType.SUCCESS, keys[:1])
     deploy_bot.commit_outcome("T-2", OutcomeType.SUCCESS, keys[1:2], causal_confidence=0.1)
@@ -338,7 +339,9 @@ def test_outcomes_are_listed_newest_first_with_what_was_sent(
     ],
     ids=lambda wrong: f"{next(iter(wrong))}-{str(next(iter(wrong.values())))[:20]}",
 )
-def test_an_outcome_that_cannot_be_is_refused_and_moves_nothing(deploy_bot: AgentMemory, curl, wrong: dict) -> None:
+def test_an_outcome_that_cannot_be_is_refused_and_moves_nothing(
+    deploy_bot: AgentMemory, curl: httpx.Client, wrong: dict
+) -> None:
     learned(deploy_bot, "retry-pattern")
     body = {"outcome_ref": "T-1", "outcome_type": "failure", "causal_entry_keys": [KEY], "agent_id": "deploy_bot"}
 
