@@ -93,6 +93,13 @@ def socket_folder(data: Path) -> Path:
     return Path("/tmp") / f"senselab-{owner_of(data)[0]}-{digest(data)}"
 
 
+def make_data_folder(data: Path) -> None:
+    """Make the folder: what is secret in it is closed by itself, and the server's user must get through."""
+    if not data.exists():
+        data.mkdir(parents=True)
+        data.chmod(0o711)
+
+
 def place_of(data: Path) -> Place:
     """Return the place of a data folder's server, made when missing.
 
@@ -100,10 +107,7 @@ def place_of(data: Path) -> Place:
     """
     uid, gid = owner_of(data)
     inside, outside = data / "postgres", Path("/var/lib") / f"senselab-{digest(data)}"
-    if not data.exists():
-        # What is secret in there is closed by itself; the server's user must get through.
-        data.mkdir(parents=True)
-        data.chmod(0o711)
+    make_data_folder(data)
     home = outside if (outside / "pgdata").exists() else inside
     if home is inside and os.geteuid() == 0 and not engine.can_enter(data, uid, gid):
         if inside.exists():
@@ -168,7 +172,7 @@ def initialise(place: Place, binaries: Path) -> None:
 def configure(place: Place, *, durable: bool) -> list[str]:
     """Write the configuration and return the server's arguments."""
     # The files stand outside the data directory: root must not write where the server's user could put a symbolic link.
-    people = {pwd.getpwuid(uid).pw_name for uid in {os.geteuid(), place.home.stat().st_uid}}
+    people = {pwd.getpwuid(uid).pw_name for uid in {0, os.geteuid(), place.home.stat().st_uid}}
     texts = {
         "config_file": CONFIGURATION.format(sockets=place.sockets, durable="on" if durable else "off"),
         "hba_file": "local all all peer map=senselab\nlocal replication all peer map=senselab\n",

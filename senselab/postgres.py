@@ -7,6 +7,7 @@ server at end of file, so that neither a clean exit nor `kill -9` leaves one beh
 import contextlib
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import time
@@ -23,6 +24,7 @@ from senselab.keeper import Orders, keep
 
 # Fast shutdown first; what it did not manage in time, crash recovery puts right at the next start.
 STOP = [(signal.SIGINT, 3.0), (signal.SIGQUIT, 1.0)]
+BUSY = re.compile("starting up|shutting down|in recovery|not yet accepting|not accepting|terminating")
 LOG_BYTES = 10_000_000
 
 
@@ -84,14 +86,19 @@ def start(place: Place, *, durable: bool) -> tuple[int, subprocess.Popen[bytes]]
 
 
 def ready(place: Place, lifeline: int) -> bool:
-    """Wait until a connection works and the database exists; False when the keeper went away before that."""
+    """Wait until a connection works and the database exists; False when the keeper went away before that.
+
+    :raises DatabaseUnavailable: the server refuses us, and will for ever.
+    """
     while alive(lifeline):
         try:
             with psycopg.connect(address(place.sockets, "postgres"), autocommit=True) as connection:
                 if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
                     connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(NAME)))
                 return True
-        except psycopg.OperationalError:
+        except psycopg.OperationalError as error:
+            if "FATAL" in str(error) and not BUSY.search(str(error)):
+                raise DatabaseUnavailable(f"PostgreSQL refuses the connection: {last_line(str(error))}.") from error
             time.sleep(0.05)
     return False
 
@@ -164,6 +171,11 @@ class Server:
             time.sleep(0.02)
         if last and self.keeper:
             self.keeper.wait()
+
+
+def log_of(data: Path) -> Path:
+    """Return the file that the data folder's server writes its log to."""
+    return place_of(data).log
 
 
 def use(data: Path, *, durable: bool = True) -> Server:

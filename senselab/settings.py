@@ -17,6 +17,8 @@ DATA_DIR = Path(env.str("SENSELAB_DATA", default="") or BASE_DIR / "var").absolu
 DEBUG = env.bool("DEBUG", default=False)
 HOST = env.str("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
+WEB_WORKERS = env.int("WEB_WORKERS", default=2)
+WEB_THREADS = env.int("WEB_THREADS", default=4)
 
 
 def secret_key() -> str:
@@ -85,6 +87,7 @@ AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False  # or every command opens with a line of axes
 AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
 
 TEMPLATES = [

@@ -1,0 +1,54 @@
+# Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
+.DEFAULT_GOAL := help
+.PHONY: help run test lint demo chromium
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV = .venv/bin/python
+CHROMIUMS = chromium chromium-browser google-chrome
+APT = apt-get update -qq && apt-get install -y -qq chromium
+PIP = $(VENV) -m pip --disable-pip-version-check --quiet
+
+help:  ## Say what there is to make.
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
+
+run: .venv/runtime  ## Run SenseLab until Ctrl-C.
+	@exec $(VENV) manage.py up --stop-with-parent
+
+demo: .venv/runtime  ## Fill the account `demo` with six weeks of plausible agent life.
+	@exec $(VENV) manage.py seed_demo
+
+test: .venv/testing chromium  ## Install what testing needs and run everything.
+	$(VENV) -m pytest tests/house
+	$(MAKE) lint
+	$(VENV) -m pytest --ignore=tests/house
+
+lint: .venv/testing  ## Check style, types and migrations.
+	$(VENV) -m ruff check .
+	$(VENV) -m ruff format --check .
+	$(VENV) -m mypy manage.py senselab memories outcomes
+	SENSELAB_DATA=var/test $(VENV) manage.py makemigrations --check --dry-run
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "SenseLab needs Python 3.11 or newer: make PYTHON=/path/to/python3 run" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || ! command -v apt-get >/dev/null || ! test "$$(id -u)" = 0 || \
+		{ apt-get update -qq && apt-get install -y -qq python3-venv; }
+	@$(PYTHON) -m venv --clear .venv || { rm -rf .venv; exit 1; }
+
+.venv/runtime: requirements.txt | .venv/bin/python
+	@echo "Installing what SenseLab runs on."
+	@$(PIP) install -r requirements.txt
+	@touch $@
+
+.venv/testing: requirements.txt requirements-dev.txt | .venv/bin/python
+	@echo "Installing what testing needs."
+	@$(PIP) install -r requirements-dev.txt
+	@touch .venv/runtime $@
+
+chromium:
+	@for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \
+	test -d "/Applications/Chromium.app" && exit 0; \
+	if ! command -v apt-get >/dev/null; then say="with your package manager (macOS: brew install --cask chromium)"; \
+	elif test "$$(id -u)" = 0; then $(APT) && exit 0; say="yourself: apt-get install chromium"; \
+	elif command -v sudo >/dev/null; then sudo sh -c '$(APT)' && exit 0; say="yourself: sudo apt-get install chromium"; \
+	else say="as root: apt-get install chromium"; fi; \
+	echo "The browser tests need Chromium; install it $$say" >&2; exit 1
