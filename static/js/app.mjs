@@ -164,7 +164,14 @@ document.addEventListener("pointerover", ({ target }) => {
 
 // What htmx brings in
 document.addEventListener("htmx:afterSwap", ({ target }) => { if (target.matches?.("dialog")) open(target); count(); });
-document.addEventListener("htmx:responseError", ({ detail }) => say(`The server answered ${detail.xhr.status}. Reload the page and try again.`, "error"));
+const refusals = { 403: "Your role does not allow that.", 404: "That is not there any more.", 413: "That is too large.", 429: "Too many requests; wait a moment." };
+document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => say(refusals[xhr.status] ?? `The server answered ${xhr.status}. Reload the page and try again.`, "error"));
+// Logged out meanwhile: the login page belongs in the window, not in a part of the page.
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (new URL(detail.xhr.responseURL).pathname !== document.body.dataset.login) return;
+  detail.shouldSwap = false;
+  location.reload();
+});
 document.addEventListener("htmx:sendError", () => say("The server cannot be reached. Reload the page to see whether the change arrived.", "error"));
 
 // On a phone the side lists start folded.

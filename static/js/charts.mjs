@@ -163,7 +163,7 @@ const draw = {
   // Row: day, successes, failures, success rate in per cent (or a dash).
   days(canvas) {
     const rows = rowsOf(canvas.dataset.table), rate = rows.map((row) => share(row.cells[3]));
-    const lowest = Math.min(...rate.filter((value) => value !== null), 100), floor = Math.max(0, Math.floor((lowest - 10) / 20) * 20);
+    const lowest = Math.min(...rate.filter((value) => value !== null), 100), floor = Math.max(0, Math.min(60, Math.floor((lowest - 10) / 20) * 20));
     const bars = { stack: "all", borderRadius: 2, categoryPercentage: 0.82, order: 2 };
     return {
       data: { labels: rows.map((row) => row.cells[0].textContent.trim()), datasets: [
