@@ -25,7 +25,7 @@ def normal_form(json_text: str) -> bytes:
 
     :raises ValueError: the text is not JSON.
     """
-    value = json.loads(json_text, parse_int=_number, parse_float=_number)
+    value = json.loads(json_text, parse_int=exact_number, parse_float=exact_number)
     lesson = _lesson(value)
     return json.dumps(value if lesson is None else lesson, sort_keys=True, separators=(",", ":")).encode("ascii")
 
@@ -40,7 +40,7 @@ def same_claim(a: str, b: str) -> bool:
     return a == b or normal_form(a) == normal_form(b)
 
 
-def _number(text: str) -> int | str:
+def exact_number(text: str) -> int | str:
     """Return the one form of a JSON number: an integer where it is one, else marked digits and exponent."""
     match = _NUMBER.fullmatch(text)
     if match is None:
