@@ -10,7 +10,7 @@ _STEPS = 300_000
 _SHARE = 3
 _EDITS = 600
 # Longer stretches are not searched for landmarks. A landmark is an element, else a run of so many, that occurs once.
-_SEARCHED = 200_000
+_SEARCHED = 150_000
 _RUNS = (1, 6)
 
 

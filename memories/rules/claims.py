@@ -52,7 +52,7 @@ def exact_number(text: str) -> int | str:
         return 0
     power = int(exponent or 0) - len(fraction or "") + len(digits) - len(stripped)
     if power >= 0 and len(stripped) + power <= _PLAIN_DIGITS:
-        return int(sign + stripped) * 10**power
+        return int(sign + stripped + "0" * power)
     return f"{_MARK}{sign}{stripped}e{power}"
 
 

@@ -11,6 +11,8 @@ from memories.rules.pointers import escape
 
 # What the search for changed words may cost, all lines together.
 _STEPS: Final = 300_000
+# Longer stretches of changed text are not looked into.
+_LONGEST: Final = 1_000_000
 # More differences than this in one array or object are told as one: the whole was replaced.
 MOST_DIFFERENCES: Final = 20_000
 
@@ -191,7 +193,7 @@ def _sentence_pieces(ours: list[str], theirs: list[str]) -> Iterator[Piece]:
 
 
 def _word_pieces(old: str, new: str, *, steps: int) -> Iterator[Piece]:
-    if not old or not new:
+    if not old or not new or len(old) + len(new) > _LONGEST:
         yield from (Piece("remove", old), Piece("add", new))
         return
     ours, theirs = _WORDS.findall(old), _WORDS.findall(new)

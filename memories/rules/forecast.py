@@ -31,6 +31,7 @@ class Point:
     effective: float
 
 
+_DAY = timedelta(days=1)
 _NEVER = Forecast(None, None)
 
 
@@ -39,17 +40,19 @@ def forecast(
 ) -> Forecast:
     """Return when decay alone crosses the thresholds that act on this place (RULES.md 3 and 4).
 
-    An entry that would cross both lines on the same day is archived at once. A moment may lie in the past: then a run
-    was missed, and the transition is due.
+    An entry that would cross both lines on the same day is archived at once. What is below a line from the start is
+    so by somebody's word; silence speaks from the first whole day on. A moment may lie in the past: then a run was
+    missed, and the transition is due.
     """
-    if place.status not in {Status.ACTIVE, Status.UNDER_REVIEW}:
+    if place.status not in {Status.ACTIVE, Status.UNDER_REVIEW} or traits["pinned"]:
         return _NEVER
     policy = traits.get("policy", DEFAULT)
 
     def crossing(threshold: float, *, inclusive: bool = False) -> datetime | None:
-        return next_crossing(
+        moment = next_crossing(
             threshold, confidence=confidence, kept=kept, last_access=last_access, inclusive=inclusive, **traits
         )
+        return None if moment is None else max(moment, last_access + _DAY)
 
     released = last_access
     if place.held_at is not None:

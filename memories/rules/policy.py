@@ -161,7 +161,7 @@ def _typed(name: str, value: Any) -> Any:
         _refuse(name, "A finite number is expected here.")
     if kind is int and value != int(value):
         _refuse(name, "A whole number is expected here.")
-    return kind(value)
+    return int(value) if kind is int else float(value)
 
 
 def _refuse(name: str, detail: str) -> NoReturn:
