@@ -13,7 +13,7 @@ from datetime import datetime
 
 from django.db import DatabaseError, connection, transaction
 
-from memories.rules import decay_sql
+from memories import silence_sql
 from memories.rules.policy import Policy
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ def flush_sql(policy: Policy) -> str:
     recalled AS (
         INSERT INTO memories_recall AS kept (account_id, entry_id, recall_count, freshness, accessed_at)
         SELECT %(account)s, e.id, g.n,
-               {decay_sql.earned_of_head(policy, now="greatest(g.last_at, e.accessed_at, r.accessed_at)")},
+               {silence_sql.earned_of_head(policy, now="greatest(g.last_at, e.accessed_at, r.accessed_at)")},
                greatest(g.last_at, e.accessed_at, r.accessed_at)
           FROM entries g
           JOIN memories_entry e ON e.account_id = %(account)s AND e.id = g.entry_id

@@ -8,7 +8,7 @@ from django.db import connection
 
 from memories import rows
 from memories.rows import Row
-from memories.rules import decay_sql
+from memories import silence_sql
 from memories.rules.kinds import Status
 from memories.viewers import Viewer
 
@@ -99,7 +99,7 @@ class Search:
             made.add("e.evidence_status = ANY(%(evidence)s)", evidence=list(self.evidence))
         if self.tiers:
             made.add("e.tier = ANY(%(tiers)s)", tiers=list(self.tiers))
-        effective = decay_sql.effective_of_head(viewer.policy)
+        effective = silence_sql.effective_of_head(viewer.policy)
         if self.min_confidence is not None and self.min_confidence > 0:
             # Stored confidence is never below the effective one: the index may cut before the exact value is computed.
             made.add(

@@ -1,10 +1,81 @@
-"""Every read of outcomes."""
+"""Every read of outcomes; of what they relied on only what the viewer may see is told."""
 
-from typing import Self
+from datetime import datetime
+from typing import Any, Self
 
-from django.db import models
+from django.db import connection, models
+
+from memories.viewers import Viewer
+
+FIELDS = (
+    "outcome_ref", "outcome_type", "causal_confidence", "committed_at", "causal_entry_keys", "causal_entry_versions",
+    "agent_id", "attempts", "final_action_index", "actions_taken", "entity_paths", "situation", "covariates",
+    "task_input", "response_text", "tool_calls", "session_metadata", "trace_follows",
+)  # fmt: skip
+# Of the keys named, those that are nobody else's private entry, or are shared as well.
+HIDDEN = """
+    SELECT DISTINCT e.entity_path || '/' || e.key FROM memories_entry e
+     WHERE e.account_id = %(account)s AND e.owner <> '' AND NOT e.owner = ANY(%(owners)s)
+       AND (e.entity_path, e.key) IN (SELECT * FROM unnest(%(paths)s::text[], %(keys)s::text[]))
+       AND NOT EXISTS (SELECT 1 FROM memories_entry s
+                        WHERE s.account_id = e.account_id AND s.branch = e.branch AND s.entity_path = e.entity_path
+                          AND s.key = e.key AND s.owner = ANY(%(owners)s))
+"""
 
 
 class Outcomes(models.QuerySet):
     def of(self, account_id: int) -> Self:
         return self.filter(account_id=account_id)
+
+    def told(
+        self,
+        viewer: Viewer,
+        *,
+        entity_path: str = "",
+        outcome_ref: str = "",
+        agent_id: str = "",
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[dict[str, Any]]:
+        """Return outcomes as contract.md 1.5 describes them, newest first."""
+        asked = self.of(viewer.account_id)
+        if entity_path:
+            asked = asked.filter(entity_paths__contains=[entity_path])
+        if outcome_ref:
+            asked = asked.filter(outcome_ref=outcome_ref)
+        if agent_id:
+            asked = asked.filter(agent_id=agent_id)
+        if since:
+            asked = asked.filter(committed_at__gte=since)
+        found = list(asked.order_by("-committed_at", "-id").values(*FIELDS)[:limit])
+        hidden = hidden_keys(viewer, [key for row in found for key in keys_of(row)])
+        return [without(row, hidden) for row in found] if hidden else found
+
+
+def keys_of(row: dict[str, Any]) -> list[str]:
+    tried = [key for attempt in row["attempts"] for key in attempt["causal_entry_keys"]]
+    return [*row["causal_entry_keys"], *row["causal_entry_versions"], *tried]
+
+
+def hidden_keys(viewer: Viewer, keys: list[str]) -> set[str]:
+    """Return those of the keys that stand for somebody else's private entry and nothing else."""
+    splits = [(key[:at], key[at + 1 :]) for key in dict.fromkeys(keys) for at in range(len(key)) if key[at] == "/"]
+    if not splits or viewer.sees_all:
+        return set()
+    paths, names = zip(*splits, strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(HIDDEN, {**viewer.parameters, "paths": list(paths), "keys": list(names)})
+        return {key for (key,) in cursor.fetchall()}
+
+
+def without(row: dict[str, Any], hidden: set[str]) -> dict[str, Any]:
+    """Return an outcome as if the hidden entries did not exist."""
+
+    def seen(told: dict[str, Any]) -> dict[str, Any]:
+        return {
+            **told,
+            "causal_entry_keys": [key for key in told["causal_entry_keys"] if key not in hidden],
+            "causal_entry_versions": {k: v for k, v in told["causal_entry_versions"].items() if k not in hidden},
+        }
+
+    return {**seen(row), "attempts": [seen(attempt) for attempt in row["attempts"]]}

@@ -1,5 +1,28 @@
 """Where requests go: agents at /api/v1/, people at /."""
 
-from django.urls import path
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-urlpatterns: list = []
+from senselab import health, problems, views
+
+urlpatterns = [
+    path("api/v1/", include("memories.api.urls")),
+    path("api/v1/", include("outcomes.api.urls")),
+    path("api/v1/auth/whoami", health.WhoAmI.as_view()),
+    path("api/v1/health", health.health),
+    path("health", health.health),
+    path("healthz", health.health),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="api_docs"),
+    path("api/", problems.no_route),
+    path("api/<path:rest>", problems.no_route),
+    path("", views.overview, name="overview"),
+    path("login/", views.LogIn.as_view(), name="login"),
+    path("logout/", views.LogOut.as_view(), name="logout"),
+    path("account/", views.switch_account, name="switch_account"),
+    path("", include("memories.ui.urls")),
+    path("", include("memories.ui.entry_urls")),
+    path("", include("outcomes.ui.urls")),
+]
+
+handler500 = problems.server_error

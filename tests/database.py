@@ -5,7 +5,9 @@ DATABASE_URL, when set, is used instead. Each run has a database of its own, so 
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import environ
 import psycopg
@@ -55,7 +57,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.fixture
-def database_url(transactional_db: None) -> str:
+def lasting(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Let a test commit for other processes to see. Nothing is flushed: history refuses it, and accounts are apart."""
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture(scope="session")
+def database_url(django_db_setup: None) -> str:
     """Return the address of this run's database, for processes that a test starts."""
     from django.conf import settings
     from django.db import connection

@@ -1,0 +1,75 @@
+"""Searching entries (contract.md 2.6)."""
+
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from memories import search
+from memories.api import docs, identity, wire
+from memories.api.entries import statuses_of
+from memories.api.shapes import SearchBody
+from memories.rules import names
+from memories.rules.kinds import EvidenceStatus, MemoryType
+from memories.rules.refusals import Refused
+from memories.search import Search
+from senselab import api
+
+SORTS = ("confidence", "recency", "version", "priority")
+QUERY_CHARACTERS = 10_000
+
+
+def search_of(body: SearchBody) -> Search:
+    """Return what a body asks for.
+
+    :raises Refused: a field that cannot be.
+    """
+    sort = body.sort_by or "confidence"
+    if sort not in SORTS:
+        raise Refused("/sort_by", f"A search sorts by one of {', '.join(SORTS)}, not {sort!r}.")
+    if body.memory_type and body.memory_type not in set(MemoryType):
+        raise Refused("/memory_type", f"A type is one of {', '.join(MemoryType)}.")
+    if body.evidence_status and body.evidence_status not in set(EvidenceStatus):
+        raise Refused("/evidence_status", f"An evidence status is one of {', '.join(EvidenceStatus)}.")
+    if body.since and body.since.tzinfo is None:
+        raise Refused("/since", "A moment names its time zone.")
+    words = (body.query or "").strip()
+    if len(words) > QUERY_CHARACTERS or "\0" in words:
+        raise Refused("/query", f"A query is at most {QUERY_CHARACTERS} characters long and holds no NUL.")
+    return Search(
+        words=words,
+        entity_path=names.clean_path(body.entity_path) if body.entity_path else None,
+        descendants=bool(body.include_descendants),
+        branch=names.clean_name(body.branch, pointer="/branch") if body.branch else "main",
+        statuses=statuses_of(body.status or []),
+        evidence=(body.evidence_status,) if body.evidence_status else (),
+        memory_types=(body.memory_type,) if body.memory_type else (),
+        tiers=tuple(range(1, body.depth + 1)) if body.depth and body.depth < 3 else (),
+        agent_id=names.clean_name(body.agent_id) if body.agent_id else "",
+        min_confidence=body.min_confidence,
+        max_confidence=body.max_confidence,
+        since=body.since,
+        pattern_ref=body.pattern_ref or "",
+        artifacts=body.include_artifacts is not False,
+        sort=sort,
+        limit=body.limit or 100,
+    )
+
+
+class SearchEntries(APIView):
+    """Entries by words and filters."""
+
+    scopes = {"POST": "read"}
+
+    @docs.searching
+    def post(self, request: Request) -> HttpResponse:
+        """Search entries: every word, in any order, over key and value. A query counts a recall of its first hit."""
+        asked = search_of(api.body_of(request, SearchBody))
+        # agent_id is a filter by author here; who asks is in the header (DESIGN.md).
+        viewer, now = identity.viewer_of(request, identity.agent_of(request)), timezone.now()
+        found = search.find(asked, viewer, now)
+        headers: dict[str, str] = {}
+        if asked.words and found:
+            wire.note_recall(found[0], viewer, identity.session_of(request), now)
+            headers = wire.reuse_header(found[0], viewer)
+        return api.answer([wire.entry(row, now, viewer.policy) for row in found], headers=headers)

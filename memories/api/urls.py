@@ -1,0 +1,25 @@
+"""/api/v1/ of this room."""
+
+from django.urls import path
+
+from memories.api.entries import Entries, EntryByName, EntryByPath
+from memories.api.history import Diff, History, HistoryByPath, Why
+from memories.api.rollback import ChangeSets, Rollback, Undo
+from memories.api.search import SearchEntries
+from memories.api.stats import Entities, Stats
+
+urlpatterns = [
+    path("entries", Entries.as_view()),
+    path("entries/<path:rest>", EntryByPath.as_view()),
+    path("entry", EntryByName.as_view()),
+    path("search", SearchEntries.as_view()),
+    path("history", History.as_view()),
+    path("history/<path:rest>", HistoryByPath.as_view()),
+    path("diff", Diff.as_view()),
+    path("why", Why.as_view()),
+    path("rollback", Rollback.as_view()),
+    path("change-sets", ChangeSets.as_view()),
+    path("change-sets/<int:change_set_id>/undo", Undo.as_view()),
+    path("stats", Stats.as_view()),
+    path("entities", Entities.as_view()),
+]

@@ -1,0 +1,238 @@
+"""The past of one entry as people read it: newest first, bounded, without values; one statement each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from django.db import connection
+
+from memories import reads, rows, why
+from memories.heads import Name
+from memories.rows import Row
+from memories.rules import integrity
+from memories.rules.explain import Line, explain
+from memories.rules.kinds import SUCCESSES, EvidenceStatus
+from memories.rules.policy import Policy
+from memories.viewers import Viewer
+from memories.why import Act, Effect, Told
+
+SHOWN = 50
+EFFECTS_SHOWN = 20
+REFERENCES_SHOWN = 100
+SET_BACK = frozenset({EvidenceStatus.CONTESTED.value, EvidenceStatus.DISCREDITED.value})
+
+
+def head(viewer: Viewer, branch: str, name: Name, owner: str | None) -> Row | None:
+    """Return the entry of a name in whatever state, expired ones too.
+
+    `owner` '' means the shared one, a name that agent's private one, None the shared one or else the first private.
+    """
+    found = rows.select(
+        f"{rows.HEADS} WHERE {viewer.visible()} AND {reads.NAMED} AND (%(owner)s::text IS NULL OR e.owner = %(owner)s)"
+        " ORDER BY e.owner LIMIT 1",
+        {**reads.named_values(viewer, branch, name), "owner": owner},
+    )
+    return found[0] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """Where an entry's history turns.
+
+    `claim_since` is the first version of the present claim, `claim_at`, `claim_by` and `claim_reason` say how that
+    came; `validated` is the last validated version before the current one, `validated_before` the last one of another
+    claim. `owners` are those of all entries of this name, '' of the shared one. The tallies count every outcome.
+    """
+
+    claim_since: int
+    claim_at: datetime
+    claim_change: str
+    claim_by: str
+    claim_reason: str
+    validated: int | None
+    validated_before: int | None
+    owners: tuple[str, ...]
+    successes: int
+    failures: int
+
+    def recommended(self, evidence_status: str) -> int | None:
+        """Return the version to go back to: the last validated one, but not one that says what has just failed."""
+        if evidence_status in SET_BACK and self.validated_before is not None:
+            return self.validated_before
+        return self.validated
+
+
+def landmarks(viewer: Viewer, entry_id: int) -> Landmarks:
+    """Return the landmarks of an entry the viewer may see."""
+    sql = f"""
+        WITH entry AS (
+            SELECT e.* FROM memories_entry e WHERE {viewer.visible()} AND e.id = %(id)s
+        ),
+        steps AS (
+            SELECT v.number, v.evidence_status, c.digest = now.digest AS same
+              FROM entry e
+              JOIN memories_claim now ON now.account_id = e.account_id AND now.id = e.claim_id
+              JOIN memories_entryversion v ON v.account_id = e.account_id AND v.entry_id = e.id
+              JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
+        ),
+        turns AS (
+            SELECT coalesce(max(s.number) FILTER (WHERE NOT s.same), 0) + 1 AS since,
+                   max(s.number) FILTER (WHERE s.evidence_status = 'validated' AND s.number < e.version) AS validated,
+                   max(s.number) FILTER (WHERE s.evidence_status = 'validated' AND NOT s.same) AS before
+              FROM steps s, entry e
+        )
+        SELECT t.since, v.at, v.change, g.actor, g.reason, t.validated, t.before,
+               (SELECT array_agg(o.owner ORDER BY o.owner) FROM memories_entry o
+                 WHERE {viewer.visible("o")} AND o.branch = e.branch AND o.entity_path = e.entity_path AND o.key = e.key),
+               (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
+                   AND f.skipped = '' AND f.outcome_type = ANY(%(successes)s)),
+               (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
+                   AND f.skipped = '' AND f.outcome_type <> ALL(%(successes)s))
+          FROM entry e, turns t
+          JOIN memories_entryversion v ON v.account_id = %(account)s AND v.entry_id = %(id)s AND v.number = t.since
+          JOIN memories_changeset g ON g.account_id = %(account)s AND g.id = v.change_set_id
+    """
+    values = {**viewer.parameters, "id": entry_id, "successes": [str(word) for word in SUCCESSES]}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        found = cursor.fetchone()
+    return Landmarks(*found[:7], tuple(found[7]), *found[8:])
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Some versions, newest first; `older` is the number below which the list goes on, `newer` where it began before."""
+
+    told: list[Told]
+    older: int | None
+    newer: int | None
+
+    @property
+    def chained(self) -> bool:
+        """Tell whether each version's hash stands on its predecessor's, as far as they are here."""
+        pairs = zip((told.row for told in self.told), (told.row for told in self.told[1:]), strict=False)
+        return all(
+            integrity.chain(later.content_hash, earlier.integrity_chain) == later.integrity_chain
+            for later, earlier in pairs
+            if later.content_hash
+        )
+
+
+ACTS = """
+    SELECT v.number, v.change, v.at, v.before, v.weight, v.policy, s.id, s.kind, s.actor_kind, s.actor, s.reason,
+           s.cause, s.session_id,
+           f.version_made, f.outcome_id, f.outcome_ref, f.outcome_type, f.agent_id, f.step, f.at, f.version_read,
+           f.causal_confidence, f.keys, f.verified, f.verified_by, f.credit, f.before, f.weight, f.after, f.skipped
+      FROM memories_entryversion v
+      JOIN memories_changeset s ON s.account_id = v.account_id AND s.id = v.change_set_id
+      LEFT JOIN memories_effect f ON f.account_id = v.account_id AND f.entry_id = v.entry_id AND f.at = v.at
+                                 AND f.version_made = v.number
+     WHERE v.account_id = %s AND v.entry_id = %s AND v.number BETWEEN %s AND %s
+"""
+ACT_COLUMNS = 13
+
+
+def versions(viewer: Viewer, entry_id: int, *, current: int, below: int | None = None, most: int = SHOWN) -> Versions:
+    """Return the newest versions, or those below a number, each with who, when, why and its arithmetic."""
+    last = min(current, below - 1) if below is not None else current
+    first = max(1, last - most + 1)
+    span = (viewer.account_id, entry_id, max(1, first - 1), last)
+    states = rows.select(
+        f"{rows.WITHOUT_VALUES} WHERE {viewer.visible()} AND e.id = %(id)s AND v.number BETWEEN %(first)s AND %(last)s"
+        " ORDER BY v.number",
+        {**viewer.parameters, "id": entry_id, "first": span[2], "last": last},
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(ACTS, span)
+        acts = {found[0]: found for found in cursor.fetchall()}
+    told, before = [], None
+    for row in states:
+        if row.version >= first:
+            told.append(tell(row, before, acts[row.version], viewer.policy))
+        before = row
+    newer = min(current, last + most) + 1 if last < current else None
+    return Versions(told[::-1], first if first > 1 else None, newer)
+
+
+def tell(row: Row, before: Row | None, found: Sequence[Any], policy: Policy) -> Told:
+    """Return a version with its act, its effect and, where the policy that moved it still holds, its arithmetic."""
+    act = Act(*found[:ACT_COLUMNS])
+    effect = Effect(*found[ACT_COLUMNS:]) if found[ACT_COLUMNS] is not None else None
+    lines: tuple[Line, ...] = ()
+    if effect is not None and before is not None and act.policy == f"{policy.name}@{policy.version}":
+        lines = tuple(explain(effect.replay(before.state.standing, policy), policy))
+    return Told(row, act, effect, lines)
+
+
+def effects(viewer: Viewer, entry_id: int, *, most: int = EFFECTS_SHOWN) -> list[Effect]:
+    """Return what the newest outcomes did to an entry, newest first, those that moved nothing included."""
+    sql = why.EFFECTS.replace("ORDER BY f.at, f.id", "ORDER BY f.at DESC, f.id DESC LIMIT %s")
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [viewer.account_id, entry_id, most])
+        return [Effect(*row) for row in cursor.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An agent that read some versions of an entry: how often, and when last."""
+
+    agent_id: str
+    reads: int
+    last_at: datetime
+
+
+READERS = """
+    SELECT r.agent_id, sum(r.count)::bigint, max(r.last_at)
+      FROM memories_reading r
+     WHERE r.account_id = %s AND r.month = ANY(%s::date[]) AND r.entry_id = %s AND r.version BETWEEN %s AND %s
+     GROUP BY r.agent_id ORDER BY 2 DESC, 3 DESC
+"""
+
+
+def readers(viewer: Viewer, entry_id: int, *, first: int, last: int, since: datetime, until: datetime) -> list[Reader]:
+    """Return who read the versions from `first` to `last`, most reads first; `since` is when the first came about."""
+    with connection.cursor() as cursor:
+        cursor.execute(READERS, [viewer.account_id, months(since, until), entry_id, first, last])
+        return [Reader(*row) for row in cursor.fetchall()]
+
+
+def months(since: datetime, until: datetime) -> list[date]:
+    """Return the first day of each month that a span of time touches, in UTC, as readings are filed."""
+    start, end = since.astimezone(UTC), max(since, until).astimezone(UTC)
+    count = 12 * (end.year - start.year) + end.month - start.month + 1
+    places = (12 * start.year + start.month - 1 + i for i in range(count))
+    return [date(place // 12, place % 12 + 1, 1) for place in places]
+
+
+REFERENCES = """
+    SELECT DISTINCT ON (named.ref) named.ref, e.branch, e.entity_path, e.key, e.owner
+      FROM unnest(%(paths)s::text[], %(keys)s::text[], %(refs)s::text[]) AS named(path, key, ref)
+      JOIN memories_entry e ON {visible} AND e.branch = %(branch)s AND e.entity_path = named.path AND e.key = named.key
+     ORDER BY named.ref, e.owner, length(e.key)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What an entry refers to; `entry` names an entry by that key, None when there is none."""
+
+    text: str
+    entry: dict[str, str] | None
+
+
+def references(viewer: Viewer, branch: str, refs: Sequence[str]) -> list[Reference]:
+    """Return references, each with the entry it names, looked up at every slash as a key may hold some."""
+    shown = refs[:REFERENCES_SHOWN]
+    splits = [(ref[:at], ref[at + 1 :], ref) for ref in shown for at in range(len(ref)) if ref[at] == "/"]
+    if not splits:
+        return [Reference(ref, None) for ref in shown]
+    paths, keys, whole = (list(part) for part in zip(*splits, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            REFERENCES.format(visible=viewer.visible()),
+            {**viewer.parameters, "branch": branch, "paths": paths, "keys": keys, "refs": whole},
+        )
+        names = ("branch", "entity_path", "key", "owner")
+        found = {row[0]: dict(zip(names, row[1:], strict=True)) for row in cursor.fetchall()}
+    return [Reference(ref, found.get(ref)) for ref in shown]

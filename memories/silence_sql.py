@@ -1,0 +1,48 @@
+"""Freshness of a head in SQL, over the aliases e (entry) and r (its recalls); the twin of memories.rules.silence."""
+
+from functools import lru_cache
+
+from memories.rules import decay_sql, tiers_sql
+from memories.rules.decay_sql import Columns
+from memories.rules.policy import Policy
+
+NOW = "%(now)s::timestamptz"
+
+
+def columns(now: str) -> Columns:
+    return Columns(
+        kept="(CASE WHEN r.accessed_at > e.accessed_at THEN r.freshness ELSE e.freshness END)",
+        last_access="greatest(e.accessed_at, r.accessed_at)",
+        now=now,
+        memory_type="e.memory_type",
+        recall_count="coalesce(r.recall_count, 0)",
+        outcome_count="e.outcome_count",
+        positive="e.positive_reinforcement",
+        negative="e.negative_reinforcement",
+        pinned="e.pinned",
+    )
+
+
+@lru_cache(maxsize=64)
+def effective_of_head(policy: Policy, now: str = NOW) -> str:
+    """Return the effective confidence of a head at `now`."""
+    return decay_sql.effective_sql("e.confidence", decay_sql.freshness_sql(columns(now), policy))
+
+
+@lru_cache(maxsize=64)
+def earned_of_head(policy: Policy, now: str = NOW) -> str:
+    """Return the freshness that an access of a head at `now` keeps."""
+    return decay_sql.earned_sql(columns(now), policy)
+
+
+@lru_cache(maxsize=64)
+def priority_of_head(policy: Policy, now: str = NOW) -> str:
+    """Return the priority of a head at `now`."""
+    return tiers_sql.priority_sql(
+        importance="e.importance_score",
+        effective=effective_of_head(policy, now),
+        written_at="e.written_at",
+        now=now,
+        recall_count="coalesce(r.recall_count, 0)",
+        policy=policy,
+    )

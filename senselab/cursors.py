@@ -1,0 +1,35 @@
+"""Cursors: where a list goes on, opaque to the one who carries it."""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable
+from typing import Any
+
+from senselab.errors import Refusal
+
+
+class BadCursor(Refusal):
+    """A cursor nobody here made."""
+
+    status = 400
+    title = "Bad cursor"
+
+
+def make(*values: Any) -> str:
+    """Return a cursor for a row's sort values, safe in a URL."""
+    return base64.urlsafe_b64encode(json.dumps(values, separators=(",", ":")).encode()).rstrip(b"=").decode()
+
+
+def read(cursor: str, *kinds: Callable[[Any], Any]) -> list[Any]:
+    """Return the values of a cursor, each through its kind.
+
+    :raises BadCursor: it is not one of those we make.
+    """
+    try:
+        values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if not isinstance(values, list) or len(values) != len(kinds):
+            raise BadCursor("This cursor cannot be read.")
+        return [kind(value) for kind, value in zip(kinds, values, strict=True)]
+    except (ValueError, TypeError, OverflowError, binascii.Error) as error:
+        raise BadCursor("This cursor cannot be read.") from error

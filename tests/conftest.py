@@ -1,0 +1,144 @@
+"""The cast: an account, people with a role in it, and the door they come through."""
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from senselab.accounts import services as accounts
+from senselab.accounts.models import Account, Person, Role
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 20
+
+
+@pytest.fixture(autouse=True)
+def plain_static_files(settings) -> None:
+    """Pages name their static files without a manifest, which only `collectstatic` makes."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+
+
+@pytest.fixture
+def account(request: pytest.FixtureRequest) -> Account:
+    """An account of its own for each test; committed when the test is `lasting`, else rolled back."""
+    request.getfixturevalue("lasting" if "lasting" in request.fixturenames else "db")
+    return accounts.create_account(f"acme-{secrets.token_hex(6)}", name="Acme Shop")
+
+
+@pytest.fixture
+def other_account(account: Account) -> Account:
+    """Somebody else's."""
+    return accounts.create_account(f"rival-{secrets.token_hex(6)}", name="Rival")
+
+
+def joined(account: Account, name: str, role: Role) -> Person:
+    person = accounts.create_person(f"{name}-{secrets.token_hex(4)}", password="correct horse battery")
+    person.first_name = name.capitalize()
+    person.save(update_fields=["first_name"])
+    accounts.give_role(person, account, role)
+    return person
+
+
+@pytest.fixture
+def ada(account: Account) -> Person:
+    """Runs the place: admin."""
+    return joined(account, "ada", Role.ADMIN)
+
+
+@pytest.fixture
+def rex(account: Account) -> Person:
+    """Decides about doubtful entries: reviewer."""
+    return joined(account, "rex", Role.REVIEWER)
+
+
+@pytest.fixture
+def vera(account: Account) -> Person:
+    """Looks and touches nothing: viewer."""
+    return joined(account, "vera", Role.VIEWER)
+
+
+@pytest.fixture
+def client_of() -> Callable[[Person], Client]:
+    def logged_in(person: Person) -> Client:
+        client = Client()
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return logged_in
+
+
+@pytest.fixture
+def api_key(account: Account) -> str:
+    """A free key with the scopes read and write."""
+    return accounts.create_key(account, name="test key", rate_per_minute=1_000_000)
+
+
+@pytest.fixture
+def review_key(account: Account) -> str:
+    """A free key that may also decide and roll back."""
+    return accounts.create_key(
+        account, name="review key", scopes=("read", "write", "review"), rate_per_minute=1_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A live server over this run's database."""
+
+    url: str
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_open(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Return when somebody listens.
+
+    :raises RuntimeError: nobody does in time, or the process ended.
+    """
+    ends = time.monotonic() + PATIENCE
+    while time.monotonic() < ends and process.poll() is None:
+        with socket.socket() as probe:
+            probe.settimeout(0.2)
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+    raise RuntimeError(f"nobody listens on port {port}")
+
+
+@pytest.fixture(scope="session")
+def live_server_process(database_url: str) -> Iterator[Server]:
+    port = free_port()
+    environment = {
+        **os.environ,
+        "DATABASE_URL": database_url,
+        "DJANGO_SETTINGS_MODULE": "senselab.settings",
+        "PYTHONPATH": str(ROOT),
+    }
+    manage = [sys.executable, str(ROOT / "manage.py"), "collectstatic", "--noinput", "--verbosity", "0"]
+    subprocess.run(manage, env=environment, cwd=ROOT, check=True)
+    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--workers", "1", "--blocking-threads", "8", "--no-access-log", "senselab.wsgi:application"]
+    process = subprocess.Popen(command, env=environment, cwd=ROOT)
+    try:
+        wait_until_open(port, process)
+        yield Server(f"http://127.0.0.1:{port}")
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+@pytest.fixture
+def server(lasting: None, live_server_process: Server) -> Server:
+    return live_server_process
