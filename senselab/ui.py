@@ -4,14 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import never_cache
 
-from senselab.accounts.models import Account, Membership
+from senselab.accounts.models import Account, Membership, Role
+from senselab.errors import Forbidden, Refusal
+
+View = Callable[..., HttpResponse]
+# Who may change things; viewers look.
+DECIDING = frozenset({Role.REVIEWER.value, Role.ADMIN.value})
+
+
+def for_people(view: View) -> View:
+    """Let in who is logged in and has a role in an account; a refusal of the domain becomes a page that says so."""
+
+    @never_cache
+    @wraps(view)
+    def handle(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            # Script sees where htmx was led and takes the window there.
+            return redirect_to_login(request.get_full_path())
+        if request.person_account is None:  # type: ignore[attr-defined]
+            return render(request, "accounts/no_account.html", status=403)
+        try:
+            return view(request, *args, **kwargs)
+        except Refusal as refusal:
+            return refused(request, refusal)
+
+    return handle
+
+
+def for_reviewers(view: View) -> View:
+    """Let in reviewers and admins; everybody else gets 403, whatever buttons they saw."""
+
+    @wraps(view)
+    def handle(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.role not in DECIDING:  # type: ignore[attr-defined]
+            raise Forbidden("Your role in this account is viewer: you may look, not change. An admin can give you another.")
+        return view(request, *args, **kwargs)
+
+    return for_people(handle)
+
+
+def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
+    """Return the page of a refusal: what was refused and why, under the status it has on the API."""
+    return render(request, "refused.html", {"refusal": refusal}, status=refusal.status)
 
 
 def render_page(
@@ -94,7 +138,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
             branch=request.GET.get("branch") or "main",
             nav=navigation(request),
             accounts=getattr(request, "memberships", []),
-            may_write=role in {"reviewer", "admin"},
+            may_write=role in DECIDING,
         )
     }
 

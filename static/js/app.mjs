@@ -5,22 +5,31 @@ const root = document.documentElement;
 const phone = matchMedia("(max-width: 760px)");
 
 // Theme
-const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+const isDark = () =>
+  root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 function switchTheme() {
   root.dataset.theme = isDark() ? "light" : "dark";
-  try { localStorage.setItem("theme", root.dataset.theme); } catch { /* storage blocked: it holds for this page */ }
+  try {
+    localStorage.setItem("theme", root.dataset.theme);
+  } catch {
+    /* storage blocked: it holds for this page */
+  }
   dispatchEvent(new Event("themechange"));
 }
 
 // Toasts leave by themselves, but not while somebody is on them; one with an undo stays longer.
-const SHORT = 6_000, LONG = 15_000;
+const SHORT = 6_000,
+  LONG = 15_000;
 function wait(toast) {
   if (toast.dataset.waits) return;
   toast.dataset.waits = "1";
   const stay = $("form", toast) ? LONG : SHORT;
   let timer = setTimeout(() => toast.remove(), stay);
   const hold = () => clearTimeout(timer);
-  const leave = () => { hold(); timer = setTimeout(() => toast.remove(), stay); };
+  const leave = () => {
+    hold();
+    timer = setTimeout(() => toast.remove(), stay);
+  };
   for (const event of ["pointerenter", "focusin"]) toast.addEventListener(event, hold);
   for (const event of ["pointerleave", "focusout"]) toast.addEventListener(event, leave);
 }
@@ -35,7 +44,8 @@ export function say(words, tone = "") {
 function open(dialog) {
   if (!dialog || dialog.open) return;
   if (dialog.id === "shortcuts") listKeys($("[data-keylist]", dialog));
-  if (dialog.matches(".drawer")) dialog.show(); else dialog.showModal();
+  if (dialog.matches(".drawer")) dialog.show();
+  else dialog.showModal();
 }
 
 async function copy(button) {
@@ -53,7 +63,10 @@ document.addEventListener("click", (event) => {
   const at = (selector) => event.target.closest(selector);
   const opener = at("[data-open]");
   const dialog = opener && document.getElementById(opener.dataset.open);
-  if (dialog) { event.preventDefault(); open(dialog); }
+  if (dialog) {
+    event.preventDefault();
+    open(dialog);
+  }
   if (at("[data-theme-toggle]")) switchTheme();
   if (at("[data-copy], [data-copy-from]")) copy(at("[data-copy], [data-copy-from]"));
   if (at("[data-dismiss]")) at(".toast").remove();
@@ -65,7 +78,8 @@ document.addEventListener("click", (event) => {
 const items = () => $$("[data-list] [data-item]").filter((item) => item.checkVisibility());
 const current = () => items().find((item) => item.hasAttribute("data-current"));
 function move(step) {
-  const all = items(), now = all.indexOf(current());
+  const all = items(),
+    now = all.indexOf(current());
   const next = all[now < 0 ? 0 : Math.max(0, Math.min(all.length - 1, now + step))];
   if (!next) return;
   all[now]?.removeAttribute("data-current");
@@ -112,20 +126,34 @@ function listKeys(list) {
   }
   if ($("[data-confirm]")) rows.set("Ctrl Enter", wordsOf($("[data-confirm]")));
   for (const link of $$("[data-go]")) rows.set(`G ${link.dataset.go.toUpperCase()}`, `Go to ${wordsOf(link)}`);
-  list.replaceChildren(...[...rows].map(([keys, words]) => {
-    const row = document.createElement("li"), hint = document.createElement("span");
-    hint.append(...keys.split(" ").flatMap((one) => [Object.assign(document.createElement("kbd"), { textContent: one }), " "]));
-    row.append(words, hint);
-    return row;
-  }));
+  list.replaceChildren(
+    ...[...rows].map(([keys, words]) => {
+      const row = document.createElement("li"),
+        hint = document.createElement("span");
+      hint.append(
+        ...keys.split(" ").flatMap((one) => [Object.assign(document.createElement("kbd"), { textContent: one }), " "]),
+      );
+      row.append(words, hint);
+      return row;
+    }),
+  );
 }
 
 let going = 0; // when `g` was pressed; the next key within a second and a half says where to
-const typing = (target) => target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog.modal[open]");
+const typing = (target) =>
+  target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog.modal[open]");
 const plainKeys = { j: () => move(1), k: () => move(-1), x: () => current() && $("[data-pick]", current())?.click() };
 function press(key) {
-  const hit = $$(`[data-key="${CSS.escape(key)}"]`).filter(usable).pop();
-  if (hit) { if (hit.matches("input, textarea, select")) { hit.focus(); hit.select?.(); } else hit.click(); return true; }
+  const hit = $$(`[data-key="${CSS.escape(key)}"]`)
+    .filter(usable)
+    .pop();
+  if (hit) {
+    if (hit.matches("input, textarea, select")) {
+      hit.focus();
+      hit.select?.();
+    } else hit.click();
+    return true;
+  }
   if (key === " ") return peek();
   if (!(key in plainKeys) || !items().length) return false;
   plainKeys[key]();
@@ -134,8 +162,15 @@ function press(key) {
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
   const command = event.metaKey || event.ctrlKey;
-  if (command && event.key === "Enter" && $("[data-confirm]")) { event.preventDefault(); $("[data-confirm]").click(); return; }
-  if (command && event.key === "k" && press("/")) { event.preventDefault(); return; }
+  if (command && event.key === "Enter" && $("[data-confirm]")) {
+    event.preventDefault();
+    $("[data-confirm]").click();
+    return;
+  }
+  if (command && event.key === "k" && press("/")) {
+    event.preventDefault();
+    return;
+  }
   if (event.key === "Escape") {
     if (event.target.matches("input[type=search]")) event.target.blur();
     else if (!$("dialog.modal[open], [popover]:popover-open")) $("dialog.drawer[open]")?.close();
@@ -147,9 +182,16 @@ document.addEventListener("keydown", (event) => {
   if (Date.now() - going < 1_500) {
     going = 0;
     const link = $(`[data-go="${CSS.escape(event.key)}"]`);
-    if (link) { event.preventDefault(); link.click(); return; }
+    if (link) {
+      event.preventDefault();
+      link.click();
+      return;
+    }
   }
-  if (event.key === "g") { going = Date.now(); return; }
+  if (event.key === "g") {
+    going = Date.now();
+    return;
+  }
   if (press(event.key)) event.preventDefault();
 });
 
@@ -163,16 +205,28 @@ document.addEventListener("pointerover", ({ target }) => {
 });
 
 // What htmx brings in
-document.addEventListener("htmx:afterSwap", ({ target }) => { if (target.matches?.("dialog")) open(target); count(); });
-const refusals = { 403: "Your role does not allow that.", 404: "That is not there any more.", 413: "That is too large.", 429: "Too many requests; wait a moment." };
-document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => say(refusals[xhr.status] ?? `The server answered ${xhr.status}. Reload the page and try again.`, "error"));
+document.addEventListener("htmx:afterSwap", ({ target }) => {
+  if (target.matches?.("dialog")) open(target);
+  count();
+});
+const refusals = {
+  403: "Your role does not allow that.",
+  404: "That is not there any more.",
+  413: "That is too large.",
+  429: "Too many requests; wait a moment.",
+};
+document.addEventListener("htmx:responseError", ({ detail: { xhr } }) =>
+  say(refusals[xhr.status] ?? `The server answered ${xhr.status}. Reload the page and try again.`, "error"),
+);
 // Logged out meanwhile: the login page belongs in the window, not in a part of the page.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (new URL(detail.xhr.responseURL).pathname !== document.body.dataset.login) return;
   detail.shouldSwap = false;
   location.reload();
 });
-document.addEventListener("htmx:sendError", () => say("The server cannot be reached. Reload the page to see whether the change arrived.", "error"));
+document.addEventListener("htmx:sendError", () =>
+  say("The server cannot be reached. Reload the page to see whether the change arrived.", "error"),
+);
 
 // On a phone the side lists start folded.
 if (phone.matches) for (const pocket of $$(".pocket")) pocket.open = false;
