@@ -47,15 +47,22 @@ def for_reviewers(view: View) -> View:
     @wraps(view)
     def handle(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.role not in DECIDING:  # type: ignore[attr-defined]
-            raise Forbidden("Your role in this account is viewer: you may look, not change. An admin can give you another.")
+            raise Forbidden(
+                "Your role in this account is viewer: you may look, not change. An admin can give you another."
+            )
         return view(request, *args, **kwargs)
 
     return for_people(handle)
 
 
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
-    """Return the page of a refusal: what was refused and why, under the status it has on the API."""
-    return render(request, "refused.html", {"refusal": refusal}, status=refusal.status)
+    """Return the page of a refusal: what was refused and why, under the status it has on the API; to htmx, a toast."""
+    context = {"refusal": refusal}
+    if not request.htmx:  # type: ignore[attr-defined]
+        return render(request, "refused.html", context, status=refusal.status)
+    answer = render(request, "_refused.html", context, status=refusal.status)
+    answer["HX-Retarget"], answer["HX-Reswap"] = "#toasts", "beforeend"
+    return answer
 
 
 def render_page(

@@ -220,9 +220,12 @@ document.addEventListener("htmx:responseError", ({ detail: { xhr } }) =>
 );
 // Logged out meanwhile: the login page belongs in the window, not in a part of the page.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (new URL(detail.xhr.responseURL).pathname !== document.body.dataset.login) return;
-  detail.shouldSwap = false;
-  location.reload();
+  if (new URL(detail.xhr.responseURL).pathname === document.body.dataset.login) {
+    detail.shouldSwap = false;
+    location.reload();
+  }
+  // A refusal comes as a toast of its own, whatever its status.
+  if (detail.xhr.getResponseHeader("HX-Retarget") === "#toasts") Object.assign(detail, { shouldSwap: true, isError: false });
 });
 document.addEventListener("htmx:sendError", () =>
   say("The server cannot be reached. Reload the page to see whether the change arrived.", "error"),
