@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.templatetags.static import static
 from django.utils.html import format_html
@@ -177,8 +177,9 @@ def when(moment: datetime | None, now: datetime, style: str = "ago") -> SafeStri
 
 
 def exact_moment(moment: datetime) -> str:
-    """Return day, year and time to the second: "26 Nov 2026 09:53:07"."""
-    return f"{moment.day} {moment:%b %Y %H:%M:%S}"
+    """Return day, year and time to the second in UTC: "26 Nov 2026 09:53:07"."""
+    then = moment.astimezone(UTC)
+    return f"{then.day} {then:%b %Y %H:%M:%S}"
 
 
 def legend(tone: str, shape: str, words: str) -> SafeString:

@@ -61,6 +61,11 @@ def test_a_time_carries_its_exact_moment():
     assert html == ('<time class="nb" datetime="2026-11-26T09:53:07+00:00" title="26 Nov 2026 09:53:07 UTC">4 d</time>')
 
 
+def test_the_exact_moment_in_a_title_is_in_utc():
+    html = marks.when(datetime.fromisoformat("2026-11-26T23:30:00-05:00"), NOW, "day")
+    assert 'title="27 Nov 2026 04:30:00 UTC">27 Nov<' in html
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [
