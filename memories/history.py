@@ -12,7 +12,7 @@ from memories.heads import Name
 from memories.rows import Row
 from memories.rules import integrity
 from memories.rules.explain import Line, explain
-from memories.rules.kinds import SUCCESSES, EvidenceStatus
+from memories.rules.kinds import SUCCESSES, Change, EvidenceStatus
 from memories.rules.policy import Policy
 from memories.viewers import Viewer
 from memories.why import Act, Effect, Told
@@ -37,6 +37,14 @@ def head(viewer: Viewer, branch: str, name: Name, owner: str | None) -> Row | No
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A version worth going back to, and its stored confidence."""
+
+    number: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Landmarks:
     """Where an entry's history turns.
 
@@ -50,13 +58,13 @@ class Landmarks:
     claim_change: str
     claim_by: str
     claim_reason: str
-    validated: int | None
-    validated_before: int | None
+    validated: Mark | None
+    validated_before: Mark | None
     owners: tuple[str, ...]
     successes: int
     failures: int
 
-    def recommended(self, evidence_status: str) -> int | None:
+    def recommended(self, evidence_status: str) -> Mark | None:
         """Return the version to go back to: the last validated one, but not one that says what has just failed."""
         if evidence_status in SET_BACK and self.validated_before is not None:
             return self.validated_before
@@ -65,6 +73,8 @@ class Landmarks:
 
 def landmarks(viewer: Viewer, entry_id: int) -> Landmarks:
     """Return the landmarks of an entry the viewer may see."""
+    mark = """(SELECT ARRAY[m.number, m.confidence] FROM memories_entryversion m
+                WHERE m.account_id = e.account_id AND m.entry_id = e.id AND m.number = {number})"""
     sql = f"""
         WITH entry AS (
             SELECT e.* FROM memories_entry e WHERE {viewer.visible()} AND e.id = %(id)s
@@ -82,7 +92,8 @@ def landmarks(viewer: Viewer, entry_id: int) -> Landmarks:
                    max(s.number) FILTER (WHERE s.evidence_status = 'validated' AND NOT s.same) AS before
               FROM steps s, entry e
         )
-        SELECT t.since, v.at, v.change, g.actor, g.reason, t.validated, t.before,
+        SELECT t.since, v.at, v.change, g.actor, g.reason,
+               {mark.format(number="t.validated")}, {mark.format(number="t.before")},
                (SELECT array_agg(o.owner ORDER BY o.owner) FROM memories_entry o
                  WHERE {viewer.visible("o")} AND o.branch = e.branch AND o.entity_path = e.entity_path AND o.key = e.key),
                (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
@@ -97,21 +108,48 @@ def landmarks(viewer: Viewer, entry_id: int) -> Landmarks:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         found = cursor.fetchone()
-    return Landmarks(*found[:7], tuple(found[7]), *found[8:])
+    validated, before = (Mark(int(mark[0]), mark[1]) if mark else None for mark in found[5:7])
+    return Landmarks(*found[:5], validated, before, tuple(found[7]), *found[8:])
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A version with its act and arithmetic; `renews` tells whether it says something else than the one before it."""
+
+    told: Told
+    renews: bool
+
+    @property
+    def row(self) -> Row:
+        return self.told.row
+
+    @property
+    def act(self) -> Act:
+        return self.told.act
+
+    @property
+    def what(self) -> str:
+        """Return in a few words what made it; the outcome, its reference and the reason stand beside it."""
+        act = self.act
+        if act.change == Change.WRITTEN:
+            return "claim rewritten" if self.renews else "written again"
+        if act.change == Change.ROLLBACK:
+            return f"undid {act.cause}" if act.kind == "undo" else f"rolled back to {act.cause}"
+        return act.change
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
     """Some versions, newest first; `older` is the number below which the list goes on, `newer` where it began before."""
 
-    told: list[Told]
+    shown: list[Shown]
     older: int | None
     newer: int | None
 
     @property
     def chained(self) -> bool:
         """Tell whether each version's hash stands on its predecessor's, as far as they are here."""
-        pairs = zip((told.row for told in self.told), (told.row for told in self.told[1:]), strict=False)
+        pairs = zip((shown.row for shown in self.shown), (shown.row for shown in self.shown[1:]), strict=False)
         return all(
             integrity.chain(later.content_hash, earlier.integrity_chain) == later.integrity_chain
             for later, earlier in pairs
@@ -122,10 +160,15 @@ class Versions:
 ACTS = """
     SELECT v.number, v.change, v.at, v.before, v.weight, v.policy, s.id, s.kind, s.actor_kind, s.actor, s.reason,
            s.cause, s.session_id,
+           v.number = 1 OR c.digest <> (
+               SELECT d.digest FROM memories_entryversion p
+                 JOIN memories_claim d ON d.account_id = p.account_id AND d.id = p.claim_id
+                WHERE p.account_id = v.account_id AND p.entry_id = v.entry_id AND p.number = v.number - 1),
            f.version_made, f.outcome_id, f.outcome_ref, f.outcome_type, f.agent_id, f.step, f.at, f.version_read,
            f.causal_confidence, f.keys, f.verified, f.verified_by, f.credit, f.before, f.weight, f.after, f.skipped
       FROM memories_entryversion v
       JOIN memories_changeset s ON s.account_id = v.account_id AND s.id = v.change_set_id
+      JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
       LEFT JOIN memories_effect f ON f.account_id = v.account_id AND f.entry_id = v.entry_id AND f.at = v.at
                                  AND f.version_made = v.number
      WHERE v.account_id = %s AND v.entry_id = %s AND v.number BETWEEN %s AND %s
@@ -146,23 +189,24 @@ def versions(viewer: Viewer, entry_id: int, *, current: int, below: int | None =
     with connection.cursor() as cursor:
         cursor.execute(ACTS, span)
         acts = {found[0]: found for found in cursor.fetchall()}
-    told, before = [], None
+    shown: list[Shown] = []
+    before = None
     for row in states:
         if row.version >= first:
-            told.append(tell(row, before, acts[row.version], viewer.policy))
+            shown.append(show(row, before, acts[row.version], viewer.policy))
         before = row
     newer = min(current, last + most) + 1 if last < current else None
-    return Versions(told[::-1], first if first > 1 else None, newer)
+    return Versions(shown[::-1], first if first > 1 else None, newer)
 
 
-def tell(row: Row, before: Row | None, found: Sequence[Any], policy: Policy) -> Told:
+def show(row: Row, before: Row | None, found: Sequence[Any], policy: Policy) -> Shown:
     """Return a version with its act, its effect and, where the policy that moved it still holds, its arithmetic."""
-    act = Act(*found[:ACT_COLUMNS])
-    effect = Effect(*found[ACT_COLUMNS:]) if found[ACT_COLUMNS] is not None else None
+    act, renews, rest = Act(*found[:ACT_COLUMNS]), found[ACT_COLUMNS], found[ACT_COLUMNS + 1 :]
+    effect = Effect(*rest) if rest[0] is not None else None
     lines: tuple[Line, ...] = ()
     if effect is not None and before is not None and act.policy == f"{policy.name}@{policy.version}":
         lines = tuple(explain(effect.replay(before.state.standing, policy), policy))
-    return Told(row, act, effect, lines)
+    return Shown(Told(row, act, effect, lines), renews)
 
 
 def effects(viewer: Viewer, entry_id: int, *, most: int = EFFECTS_SHOWN) -> list[Effect]:

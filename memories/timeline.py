@@ -164,8 +164,9 @@ def ahead(row: Row, policy: Policy, now: datetime, *, since: datetime) -> Foreca
         if at is not None
     ]
     end = horizon(now, since, min((at for at, _ in crossings), default=None))
-    if state.ttl_at is not None:
-        end = min(end, state.ttl_at)
+    if state.ttl_at is not None and state.ttl_at <= end:
+        crossings.append((state.ttl_at, "expires"))
+        end = state.ttl_at
     plain = [now + (end - now) * i / AHEAD_POINTS for i in range(AHEAD_POINTS + 1)]
     marked = {at: mark for at, mark in crossings if at <= end}
     points = [Ahead(at, silence.effective(at, policy), marked.get(at, "")) for at in sorted({*plain, *marked})]
@@ -178,3 +179,20 @@ def horizon(now: datetime, since: datetime, crossing: datetime | None) -> dateti
     most = max(45 * DAY, 3 * past / 2)
     wanted = 5 * (crossing - now) / 4 if crossing is not None else past / 3
     return now + min(most, max(wanted, past / 5, 7 * DAY))
+
+
+def words(steps: Steps, forecast: Forecast) -> str:
+    """Return the chart in a sentence or two, for those who do not see it."""
+    points = steps.points
+    highest, lowest = max(points, key=lambda p: p.confidence), min(points, key=lambda p: p.confidence)
+    told = f"Confidence was {points[0].confidence:.2f} on {day(points[0].at)} and is {points[-1].confidence:.2f} since"
+    told += f" {day(points[-1].at)}; highest {highest.confidence:.2f}, lowest {lowest.confidence:.2f}."
+    if forecast.under_review_at is not None:
+        told += f" If nothing happens it goes under review on {day(forecast.under_review_at)}."
+    elif forecast.archived_at is not None:
+        told += f" If nothing happens it is archived on {day(forecast.archived_at)}."
+    return told
+
+
+def day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%b %Y}"

@@ -9,15 +9,31 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
+from django.test.utils import setup_databases, teardown_databases
 
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account, Person, Role
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 20
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    request: pytest.FixtureRequest, django_test_environment: None, django_db_blocker: Any
+) -> Iterator[None]:
+    """Make this run's database whoever asks; pytest-django makes none, and `lasting` would commit elsewhere, for tests
+    that name neither `db` nor `transactional_db`."""
+    verbosity = request.config.option.verbose
+    with django_db_blocker.unblock():
+        made = setup_databases(verbosity=verbosity, interactive=False, aliases={"default"})
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(made, verbosity=verbosity)
 
 
 @pytest.fixture(autouse=True)

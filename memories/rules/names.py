@@ -81,9 +81,9 @@ def _refuse_characters(text: str, pointer: str) -> None:
         raise NameRefused(pointer, f"Character {control.start() + 1} is a control character (U+{code:04X}).")
 
 
-def clean_reference(text: object, place: int) -> str:
+def clean_reference(text: object, place: int, pointer: str = "/pattern_refs") -> str:
     """Return a reference in NFC: an entry key, or any other name of something.
 
     :raises NameRefused: it is not a text of at most a path, a slash and a key.
     """
-    return _clean(text, pointer=f"/pattern_refs/{place}", limit=PATH_BYTES + 1 + KEY_BYTES)
+    return _clean(text, pointer=f"{pointer}/{place}", limit=PATH_BYTES + 1 + KEY_BYTES)

@@ -13,9 +13,9 @@ from memories.rules.policy import Policy
 from memories.rules.state import State
 from memories.services import ledger
 from memories.services.ledger import Act, Actor, Claimed, Move, Next
-from memories.services.writing import refuse_stale
+from memories.services.writing import refuse_stale, stale
 from memories.viewers import Viewer
-from senselab.errors import Conflict, NotFound, StaleVersion
+from senselab.errors import Conflict, NotFound
 
 EARLIER = f"""
     SELECT v.entry_id, v.number, {", ".join(f"v.{name}" for name in STATE)},
@@ -143,11 +143,7 @@ def roll_back(
     step = Next(Change.ROLLBACK, restored_state(head, target), before=head.state.confidence)
     written = ledger.append(viewer.account_id, act, [Move(steps=[step], head=head, claim=target.claim)])
     if written.change_set_id is None:
-        current = head_for(viewer, entry_id).version
-        raise StaleVersion(
-            f"You looked at version {expected}; the current one is {current}.",
-            extra={"current_version": current, "expected_version": expected},
-        )
+        raise stale(head_for(viewer, entry_id), expected)
     return Restored(head.id, head.version + 1, written.change_set_id)
 
 
@@ -173,10 +169,7 @@ def undo(
         if head.version != spans[head.id][1]
     ]
     if left and len(found) == 1:
-        raise StaleVersion(
-            f"Version {left[0].made} was changed since; the current one is {left[0].current}.",
-            extra={"current_version": left[0].current, "expected_version": left[0].made},
-        )
+        raise stale(next(iter(found.values())), left[0].made)
     free = [head for head in found.values() if head.version == spans[head.id][1]]
     if not free:
         raise Conflict("All of it was changed since; nothing is left to undo.")

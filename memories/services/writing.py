@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db import IntegrityError, connection, transaction
 
@@ -130,12 +131,18 @@ def _write(account_id: int, draft: Draft, act: Act, found: Sequence[Head], expec
 
 def refuse_stale(head: Head | None, expected: int | None) -> None:
     """:raises StaleVersion: the caller expected another version than there is."""
+    if expected is not None and expected != (head.version if head else 0):
+        raise stale(head, expected)
+
+
+def stale(head: Head | None, expected: int) -> StaleVersion:
+    """Return the refusal that tells what is current and where to see what changed since."""
     current = head.version if head else 0
-    if expected is not None and expected != current:
-        raise StaleVersion(
-            f"You looked at version {expected}; the current one is {current}.",
-            extra={"current_version": current, "expected_version": expected},
-        )
+    extra: dict[str, Any] = {"current_version": current, "expected_version": expected}
+    if head and 1 <= expected < current:
+        asked = {"entity_path": head.entity_path, "key": head.key, "branch": head.branch}
+        extra["diff"] = f"/api/v1/diff?{urlencode({**asked, 'from': expected, 'to': current})}"
+    return StaleVersion(f"You looked at version {expected}; the current one is {current}.", extra=extra)
 
 
 def plan(draft: Draft, head: Head | None, act: Act) -> Move:

@@ -94,7 +94,8 @@ def _scattered(count: int) -> Iterator[tuple]:
         )
 
 
-def _point(policy, kind, kept, confidence, silence, recalls, outcomes, positive, negative, pinned) -> Point:
+def _point(*row) -> Point:
+    policy, kind, kept, confidence, silence, recalls, outcomes, positive, negative, pinned = row
     days = 0 if pinned else max(0, silence // timedelta(days=1))
     judged = positive + negative
     factor = Decimal("0.5") + Decimal("0.5") * positive / judged if judged else Decimal(1)
@@ -108,7 +109,4 @@ def _point(policy, kind, kept, confidence, silence, recalls, outcomes, positive,
     earned = max(_FLOOR, Decimal(kept) * worn)
     fresh = earned * outside
     effective = Decimal(confidence) * fresh if confidence >= 1e-200 else Decimal(0)
-    return Point(
-        policy, kind, kept, confidence, silence, recalls, outcomes, positive, negative, pinned,
-        float(earned), float(fresh), float(effective),
-    )  # fmt: skip
+    return Point(*row, earned=float(earned), freshness=float(fresh), effective=float(effective))

@@ -245,6 +245,13 @@ def test_an_outcome_counts_when_only_the_version_moved_on(deploy_bot: AgentMemor
     assert (moved.version, round(moved.confidence, 6)) == (3, 0.259259)
 
 
+def test_what_the_client_stamps_itself_does_not_count_against_the_twenty_attributes(join: Join) -> None:
+    on_a_branch = join("deploy_bot", branch="experiment")
+    twenty = {f"k{n}": n for n in range(20)}
+
+    assert on_a_branch.commit_outcome("T-1", OutcomeType.SUCCESS, [], attributes=twenty) == []
+
+
 @pytest.mark.parametrize("attributes", [{"origin": "repair"}, {"replay_delivery_id": "d-1"}])
 def test_a_replay_teaches_nothing(deploy_bot: AgentMemory, attributes: dict[str, str]) -> None:
     learned(deploy_bot, "retry-pattern")
@@ -259,8 +266,8 @@ def test_an_outcome_told_twice_counts_once_and_is_answered_alike(deploy_bot: Age
     keys = learned(deploy_bot, "a", "b")
 
     first = deploy_bot.commit_outcome("T-1", OutcomeType.FAILURE, keys, task_input="the first telling")
-    second = deploy_bot.commit_outcome("T-1", OutcomeType.FAILURE, keys[::-1], task_input="and once more")
     other = deploy_bot.commit_outcome("T-1", OutcomeType.FAILURE, keys[:1])
+    second = deploy_bot.commit_outcome("T-1", OutcomeType.FAILURE, keys[::-1], task_input="and once more")
 
     def told(entries: list[MemoryEntry]) -> list[dict[str, Any]]:
         return sorted((e.model_dump(exclude={"recall_count"}) for e in entries), key=lambda e: e["key"])

@@ -53,7 +53,9 @@ def test_the_server_itself_keeps_it_back(curl: httpx.Client, headers: dict[str, 
         listed = curl.get("/api/v1/entries", params={"include_superseded": superseded}, headers=headers)
         assert listed.json() == {"entries": [], "total": 0}
     assert curl.post("/api/v1/search", json={"query": "staging"}, headers=headers).json() == []
-    assert curl.get("/api/v1/stats", headers=headers).json()["memory_type_counts"] == {}
+    stats = curl.get("/api/v1/stats", headers=headers).json()
+    assert (stats["agents"], stats["entities"], stats["newest_entry_at"]) == ({}, {}, None)
+    assert not any(stats["memory_type_counts"].values())
     assert curl.get("/api/v1/entities", headers=headers).json() == {"entities": []}
 
 

@@ -1,0 +1,67 @@
+"""A page of the list of entries with what stands around it: the tree of places, the count, and what a miss could drop."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from memories import figures, search
+from memories.figures import Totals
+from memories.rows import Row
+from memories.search import COUNTED, Search
+from memories.viewers import Viewer
+
+EXCERPT = 700
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry in a list; its value is cut, its confidence is the effective one of this moment."""
+
+    row: Row
+    effective: float
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """How many entries a search that found nothing would have without one of its filters."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Browsed:
+    """A page of entries. `total` is None when there are more than anybody counts (search.COUNTED)."""
+
+    entries: list[Listed]
+    next: tuple[str, ...]
+    total: int | None
+    paths: dict[str, Totals]
+    relaxed: list[Relaxed]
+
+    @property
+    def is_account_empty(self) -> bool:
+        return not self.paths
+
+
+def listed(asked: Search, viewer: Viewer, now: datetime) -> tuple[list[Listed], tuple[str, ...]]:
+    """Return a page of a search as a list shows it, and the cursor after it."""
+    page = search.page(asked, viewer, now, letters=EXCERPT)
+    rows = [Listed(row, row.state.confidence * row.freshness(now, viewer.policy)) for row in page.rows]
+    return rows, page.next
+
+
+def browse(asked: Search, viewer: Viewer, now: datetime, *, without: Mapping[str, Search]) -> Browsed:
+    """Return a page of a search; `without` are the same search less one filter each, asked when nothing was found."""
+    paths = figures.by_path(viewer, asked.branch)
+    entries, following = listed(asked, viewer, now)
+    if entries or asked.after:
+        total = len(entries) if not (asked.after or following) else _count(asked, viewer, now)
+        return Browsed(entries, following, total, paths, [])
+    relaxed = [Relaxed(name, search.count(less, viewer, now)) for name, less in without.items()] if paths else []
+    return Browsed([], (), 0, paths, relaxed)
+
+
+def _count(asked: Search, viewer: Viewer, now: datetime) -> int | None:
+    found = search.count(asked, viewer, now)
+    return found if found <= COUNTED else None

@@ -1,0 +1,294 @@
+"""What the address of the list of entries says: the search it stands for, a chip for each filter, and what makes no sense.
+
+Pure: query string in, plain values out. Parameters: q, path (with exact=1: that path alone), type, status, evidence, tier,
+agent, prefix, min, max, visibility, expires (days), sort, branch, cursor. All but the last three are filters.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.http import QueryDict
+
+from memories.rules import names
+from memories.rules.kinds import EvidenceStatus, MemoryType, Status
+from memories.rules.refusals import Refused
+from memories.search import AFTER, Search
+from senselab import cursors, wording
+from senselab.cursors import BadCursor
+
+PAGE = 50
+LONGEST_QUERY = 1_000
+LONGEST_WAIT = 3_650  # days
+BIGGEST_ID = 2**63 - 1
+ANY = "any"
+TIERS = {"hot": 1, "warm": 2, "archive": 3}
+VISIBILITIES = {"shared": False, "private": True}
+SORTS = {
+    "recency": "Newest first",
+    "oldest": "Oldest first",
+    "doubt": "Most doubtful first",
+    "confidence": "Surest first",
+    "name": "By name",
+}
+LABELS = {
+    "q": "words",
+    "path": "entity",
+    "type": "type",
+    "status": "status",
+    "evidence": "evidence",
+    "tier": "tier",
+    "agent": "agent",
+    "prefix": "key",
+    "min": "confidence",
+    "max": "confidence",
+    "visibility": "visibility",
+    "expires": "expires",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One filter as people read it, and the address's query without it."""
+
+    name: str
+    label: str
+    words: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A parameter that cannot be, and why."""
+
+    name: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What was asked for. With problems nothing is searched; `seen` rows stand on the pages before this one."""
+
+    search: Search
+    seen: int
+    chips: list[Chip]
+    problems: list[Problem]
+
+    @property
+    def without(self) -> dict[str, Search]:
+        """Return the same search less one filter each, for those that have a chip."""
+        return {
+            chip.name: replace(self.search, after=(), **{name: DEFAULTS[name] for name in FIELDS[chip.name]})
+            for chip in self.chips
+        }
+
+
+# Which fields of a search each parameter decides.
+FIELDS = {
+    "q": ("words",),
+    "path": ("entity_path", "descendants"),
+    "type": ("memory_types",),
+    "status": ("statuses",),
+    "evidence": ("evidence",),
+    "tier": ("tiers",),
+    "agent": ("agent_id",),
+    "prefix": ("key_prefix",),
+    "min": ("min_confidence",),
+    "max": ("max_confidence",),
+    "visibility": ("private",),
+    "expires": ("expires_by",),
+}
+DEFAULTS = {field: getattr(Search(), field) for fields in FIELDS.values() for field in fields}
+
+
+class _Unfit(ValueError):
+    """A parameter that cannot be; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The values of one parameter, and what else its meaning hangs on."""
+
+    values: list[str]
+    exact: bool
+    now: datetime
+
+    @property
+    def last(self) -> str:
+        return self.values[-1]
+
+
+def read(query: QueryDict, now: datetime) -> Filters:
+    """Return what an address asks for."""
+    problems: list[Problem] = []
+    asked: dict[str, Any] = {}
+    for name, parse in PARSERS.items():
+        given = [value for value in query.getlist(name) if value.strip()]
+        try:
+            asked |= parse(_Given(given, query.get("exact") == "1", now)) if given else {}
+        except (_Unfit, Refused) as error:
+            problems.append(Problem(LABELS.get(name, name), getattr(error, "detail", str(error))))
+    if asked.get("min_confidence", 0) > asked.get("max_confidence", 1):
+        problems.append(Problem("confidence", "The lowest confidence is above the highest."))
+    sort = asked.get("sort", "recency")
+    seen, after = 0, ()
+    try:
+        seen, after = cursor_of(query.get("cursor", ""), sort)
+    except BadCursor as error:
+        problems.append(Problem("page", f"{error.detail} Start again at the first page."))
+    search = Search(**{**asked, "sort": sort, "limit": PAGE, "after": after})
+    return Filters(search, seen, list(chips(query, search)), problems)
+
+
+def one_of(words: Iterable[str], given: list[str]) -> list[str]:
+    known = list(words)
+    for word in given:
+        if word not in known:
+            raise _Unfit(f"One of {', '.join(known)} is meant, not “{wording.cut(word, 40)}”.")
+    return list(dict.fromkeys(given))
+
+
+def text(given: str, most: int) -> str:
+    words = given.strip()
+    if len(words) > most or "\0" in words:
+        raise _Unfit(f"At most {most:,} characters, and no NUL among them.")
+    return words
+
+
+def share(given: str) -> float:
+    try:
+        value = float(given.replace(",", "."))
+    except ValueError as error:
+        raise _Unfit(f"A number from 0 to 1 is meant, not “{wording.cut(given, 40)}”.") from error
+    if not (math.isfinite(value) and 0 <= value <= 1):
+        raise _Unfit("Confidence lies between 0 and 1.")
+    return value
+
+
+def statuses(given: list[str]) -> tuple[str, ...]:
+    words = one_of([*Status, ANY], given)
+    return () if ANY in words else tuple(words)
+
+
+def days(given: str) -> timedelta:
+    if not (given.isascii() and given.isdigit() and len(given) <= 4 and 1 <= int(given) <= LONGEST_WAIT):
+        raise _Unfit(f"A number of days from 1 to {LONGEST_WAIT} is meant.")
+    return timedelta(days=int(given))
+
+
+PARSERS: dict[str, Callable[[_Given], dict[str, Any]]] = {
+    "q": lambda given: {"words": text(given.last, LONGEST_QUERY)},
+    "path": lambda given: {
+        "entity_path": names.clean_path(given.last, pointer=""),
+        "descendants": not given.exact,
+    },
+    "type": lambda given: {"memory_types": tuple(one_of(MemoryType, given.values))},
+    "status": lambda given: {"statuses": statuses(given.values)},
+    "evidence": lambda given: {"evidence": tuple(one_of(EvidenceStatus, given.values))},
+    "tier": lambda given: {"tiers": tuple(TIERS[word] for word in one_of(TIERS, given.values))},
+    "agent": lambda given: {"agent_id": names.clean_name(given.last, pointer="")},
+    "prefix": lambda given: {"key_prefix": names.clean_key(given.last, pointer="")},
+    "min": lambda given: {"min_confidence": share(given.last)},
+    "max": lambda given: {"max_confidence": share(given.last)},
+    "visibility": lambda given: {"private": VISIBILITIES[one_of(VISIBILITIES, given.values)[-1]]},
+    "expires": lambda given: {"expires_by": given.now + days(given.last)},
+    "sort": lambda given: {"sort": one_of(SORTS, given.values)[-1]},
+    "branch": lambda given: {"branch": names.clean_name(given.last, pointer="")},
+}
+
+
+def chips(query: QueryDict, search: Search) -> Iterable[Chip]:
+    """Yield a chip for each filter that is on, in the order of the form."""
+    for name, label in LABELS.items():
+        if any(getattr(search, field) != DEFAULTS[field] for field in FIELDS[name]):
+            yield Chip(name, label, said(name, search, query), without(query, name))
+
+
+def said(name: str, search: Search, query: QueryDict) -> str:
+    """Return in words what a filter asks for."""
+    values = [value.strip() for value in query.getlist(name) if value.strip()]
+    match name:
+        case "status":
+            return "any" if not search.statuses else " or ".join(wording.label(word).lower() for word in values)
+        case "type" | "evidence" | "tier":
+            return " or ".join(values)
+        case "path":
+            return f"{values[-1]}" if search.descendants else f"exactly {values[-1]}"
+        case "prefix":
+            return wording.key_label(values[-1]) or f"{values[-1]}…"
+        case "min":
+            return f"≥ {search.min_confidence:g}"
+        case "max":
+            return f"≤ {search.max_confidence:g}"
+        case "expires":
+            return f"within {values[-1]} d"
+        case _:
+            return values[-1]
+
+
+def without(query: QueryDict, *gone: str) -> str:
+    """Return the query less some parameters and the page, empty ones left out: "?status=active"."""
+    kept = QueryDict(mutable=True)
+    for name, values in query.lists():
+        full = [value for value in values if value.strip()]
+        if full and name not in {*gone, "cursor"} and not (name == "exact" and "path" in gone):
+            kept.setlist(name, full)
+    return f"?{kept.urlencode()}"
+
+
+def cursor_to(after: tuple[str, ...], sort: str, seen: int) -> str:
+    """Return the cursor of the next page, '' when there is none."""
+    return cursors.make(sort, seen, *after) if after else ""
+
+
+def cursor_of(cursor: str, sort: str) -> tuple[int, tuple[str, ...]]:
+    """Return how many rows came before, and what the page goes on after.
+
+    :raises BadCursor: nobody here made it, or it belongs to another order.
+    """
+    if not cursor:
+        return 0, ()
+    fields = [KINDS[name] for name in AFTER[sort][1]]
+    made_for, seen, *after = cursors.read(cursor, str, whole, *fields)
+    if made_for != sort:
+        raise BadCursor("This page belongs to another order.")
+    return seen, tuple(after)
+
+
+def whole(value: Any) -> int:
+    number = int(value)
+    if not 0 <= number <= BIGGEST_ID:
+        raise ValueError(value)
+    return number
+
+
+def finite(value: Any) -> str:
+    if not math.isfinite(float(value)):
+        raise ValueError(value)
+    return repr(float(value))
+
+
+def moment(value: Any) -> str:
+    at = datetime.fromisoformat(value)
+    if at.tzinfo is None:
+        raise ValueError(value)
+    return at.astimezone(UTC).isoformat()
+
+
+def plain(value: Any) -> str:
+    # What is no UTF-8 (half a surrogate pair) cannot even be asked for.
+    if not isinstance(value, str) or b"\0" in value.encode():
+        raise ValueError(value)
+    return value
+
+
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "settled_confidence": finite,
+    "entry_id": lambda value: str(whole(value)),
+    "written_at": moment,
+    "entity_path": plain,
+    "key": plain,
+    "owner": plain,
+}
