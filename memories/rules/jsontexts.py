@@ -19,7 +19,7 @@ _SUSPICIOUS = re.compile(r"[0-9][eE]|[0-9]{101}")
 _SUSPECTS = re.compile(
     rf"{STRING}"
     r"|-?([0-9]++)((?:\.[0-9]++)?[eE][+-]?([0-9]++))"
-    r"|-?([0-9]{101,}+)((?:\.[0-9]++)?)",
+    r"|(?<![0-9.])-?([0-9]{101,}+)((?:\.[0-9]++)?)",
     re.DOTALL,
 )
 # Backslashes stand in strings alone, so escapes can be read without strings; a proper pair is taken in one bite.
