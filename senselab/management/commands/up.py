@@ -27,6 +27,8 @@ class Command(BaseCommand):
         try:
             self.start(house)
             house.run(parent)
+            # Nobody is left who would wait: the keepers end everything within five seconds, an orderly stop may not.
+            os._exit(1)
         except KeyboardInterrupt:
             house.say("up", "Stopping.")
         finally:
