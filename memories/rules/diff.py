@@ -11,6 +11,8 @@ from memories.rules.pointers import escape
 
 # What the search for changed words may cost, all lines together.
 _STEPS: Final = 300_000
+# More sentences are only compared from both ends.
+_MOST_SENTENCES: Final = 300_000
 # Longer stretches of changed text are not looked into.
 _LONGEST: Final = 1_000_000
 # More differences than this in one array or object are told as one: the whole was replaced.
@@ -182,7 +184,7 @@ def word_diff(old: str, new: str) -> list[Piece]:
 
 def _sentence_pieces(ours: list[str], theirs: list[str]) -> Iterator[Piece]:
     at = 0
-    blocks = align(ours, theirs)
+    blocks = align(ours, theirs, steps=_STEPS if len(ours) + len(theirs) <= _MOST_SENTENCES else 0)
     for block in blocks:
         yield Piece("equal", "".join(ours[at : block.old_start]))
         removed = "".join(ours[block.old_start : block.old_end])

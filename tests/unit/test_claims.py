@@ -74,7 +74,8 @@ def test_a_lesson_is_its_situation_action_and_result(words):
 
 
 @pytest.mark.parametrize(
-    "claim", [{"situation": "Deploy on Monday"}, {"action": "Wait"}, {"worked": False}, {"worked": 1}, {"kind": "Lesson"}]
+    "claim",
+    [{"situation": "Deploy on Monday"}, {"action": "Wait"}, {"worked": False}, {"worked": 1}, {"kind": "Lesson"}],
 )
 def test_another_situation_action_or_result_is_another_lesson(claim):
     assert not same_claim(a_lesson(), a_lesson(**claim))

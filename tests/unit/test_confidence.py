@@ -247,7 +247,7 @@ def test_another_policy_takes_an_entry_over_at_its_present_confidence():
     "wrong", [{"keys": 0}, {"causal_confidence": 1.1}, {"causal_confidence": float("nan")}, {"credit": -0.1}]
 )
 def test_a_step_out_of_range_is_refused(wrong):
-    with pytest.raises(ValueError, match="between 0 and 1|at least one"):
+    with pytest.raises(ValueError, match=r"between 0 and 1|at least one"):
         a_step(**wrong)
 
 

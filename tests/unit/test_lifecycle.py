@@ -107,7 +107,9 @@ def test_a_missed_run_changes_nothing_in_the_result():
     assert missed == seen == Place(Status.UNDER_REVIEW, None)
 
 
-@pytest.mark.parametrize(("status", "value", "held_at"), [*product(Status, (0.0, *VALUES), (None, 0.05, 0.22, 0.35, 0.6))])
+@pytest.mark.parametrize(
+    ("status", "value", "held_at"), [*product(Status, (0.0, *VALUES), (None, 0.05, 0.22, 0.35, 0.6))]
+)
 def test_settling_twice_is_settling_once(status, value, held_at):
     for cause in (Cause.DECAY, Cause.EVIDENCE, Cause.REJECTED, Cause.KEPT, Cause.CLAIMED):
         once = settle(Place(status, held_at), value, cause=cause)

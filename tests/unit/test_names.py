@@ -4,7 +4,23 @@ import pytest
 
 from memories.rules.names import NameRefused, clean_key, clean_name, clean_path
 
-KEPT = ["a", "repo/service/", "//", "Über uns", "日本語", "a b", " ", "🙂", "👩‍💻", "a.b-c_d~e", "\u00a0", "\u202e", "%2F", "A", "\ufffd"]
+KEPT = [
+    "a",
+    "repo/service/",
+    "//",
+    "Über uns",
+    "日本語",
+    "a b",
+    " ",
+    "🙂",
+    "👩‍💻",
+    "a.b-c_d~e",
+    "\u00a0",
+    "\u202e",
+    "%2F",
+    "A",
+    "\ufffd",
+]
 
 
 @pytest.mark.parametrize("text", KEPT)

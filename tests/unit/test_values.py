@@ -1,5 +1,6 @@
 """Values: stored as sent, or refused with a pointer to the place."""
 
+import contextlib
 import json
 import time
 
@@ -96,13 +97,13 @@ def test_a_value_has_a_mebibyte_of_utf8(letter):
         assert refused.value.status == 413
 
 
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+numbers = st.integers(-(10**100) + 1, 10**100 - 1) | st.floats(allow_nan=False, allow_infinity=False)
 values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**100) + 1, 10**100 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), inner, max_size=4),
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=15,
-)  # fmt: skip
+)
 
 
 @given(values, st.booleans())
@@ -155,10 +156,8 @@ def test_a_long_key_is_cut_in_a_pointer():
 )
 def test_the_worst_values_cost_no_more_than_a_second(text):
     start = time.process_time()
-    try:
+    with contextlib.suppress(Refused):
         check_value(text)
-    except Refused:
-        pass
     assert time.process_time() - start < 1
 
 
