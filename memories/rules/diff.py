@@ -13,7 +13,7 @@ from memories.rules.pointers import escape
 _STEPS: Final = 300_000
 # More sentences are only compared from both ends.
 _MOST_SENTENCES: Final = 300_000
-# Longer stretches of changed text are not looked into.
+# Longer stretches of changed text likewise.
 _LONGEST: Final = 1_000_000
 # More differences than this in one array or object are told as one: the whole was replaced.
 MOST_DIFFERENCES: Final = 20_000
@@ -195,12 +195,12 @@ def _sentence_pieces(ours: list[str], theirs: list[str]) -> Iterator[Piece]:
 
 
 def _word_pieces(old: str, new: str, *, steps: int) -> Iterator[Piece]:
-    if not old or not new or len(old) + len(new) > _LONGEST:
+    if not old or not new:
         yield from (Piece("remove", old), Piece("add", new))
         return
     ours, theirs = _WORDS.findall(old), _WORDS.findall(new)
     at = 0
-    for block in align(ours, theirs, steps=steps):
+    for block in align(ours, theirs, steps=steps if len(old) + len(new) <= _LONGEST else 0):
         yield Piece("equal", "".join(ours[at : block.old_start]))
         yield Piece("remove", "".join(ours[block.old_start : block.old_end]))
         yield Piece("add", "".join(theirs[block.new_start : block.new_end]))

@@ -144,6 +144,11 @@ def test_a_long_text_with_many_small_edits_is_still_told_in_detail():
     assert sum(len(piece.text) for piece in pieces if piece.operation == "remove") < len(old) * 0.02
 
 
+def test_words_added_to_a_very_long_text_are_all_that_differs():
+    old = "word " * 200_000
+    assert word_diff(old, old + "more") == [Piece("equal", old), Piece("add", "more")]
+
+
 def texts(size: int = 1024 * 1024) -> dict[str, tuple[str, str]]:
     chance = random.Random(1)
     words = ["".join(chance.choices("abcdefgh", k=5)) for _ in range(3000)]
