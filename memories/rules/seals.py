@@ -1,10 +1,12 @@
 """What the seal of a version covers: its state without names, and the digests its names and its content enter by."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from memories.rules import integrity
+from memories.rules import claims, integrity
 from memories.rules.state import State
 
 NAMED = frozenset({"validators", "superseded_by"})
@@ -29,6 +31,11 @@ def covered(
 def names_digest(salt: bytes, state: State, *names: str) -> bytes:
     """Return the digest of all names a version carries: its own (in the order given) and those in its state."""
     return integrity.digest(salt, *names, *state.validators, state.superseded_by or "")
+
+
+def references(pattern_refs: Sequence[str], artifact_refs: str) -> str:
+    """Return a claim's references as one text, the same however a database spells `artifact_refs` (JSON text)."""
+    return claims.normal_form(f"[{json.dumps(list(pattern_refs))},{artifact_refs}]").decode("ascii")
 
 
 def claim_content(salt: bytes, value: str, references: str) -> bytes:

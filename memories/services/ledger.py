@@ -76,7 +76,7 @@ def claimed(
 ) -> Claimed:
     """Return a new claim of a checked value, salted and hashed."""
     salt = secrets.token_bytes(16)
-    references = msgspec.json.encode([pattern_refs, artifact_refs]).decode()
+    references = seals.references(pattern_refs, msgspec.json.encode(artifact_refs).decode())
     return Claimed(
         agent_id=agent_id,
         session_id=session_id,

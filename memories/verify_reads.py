@@ -1,0 +1,153 @@
+"""Reads an account's ledger in batches, whole entries at a time, and hands it to memories.verify."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Any
+
+from django.db import connection, transaction
+
+from memories import verify, verify_sums
+from memories.heads import STATE, ClaimHead
+from memories.rules.policy import DEFAULT, MULTIPLICATIVE, Policy
+from memories.rules.state import State
+from memories.verify import Entry, Finding, History, Said, Version
+from memories.viewers import account_policy
+from memories.why import Effect
+from senselab.accounts.models import Account
+
+# A batch holds as many entries as have about so many versions; values are read so many at a time.
+VERSIONS, ENTRIES, VALUES = 2_000, 1_000, 50
+
+SIZES = "SELECT e.id, e.version FROM memories_entry e WHERE e.account_id = %s AND e.id > %s ORDER BY e.id LIMIT %s"
+HEADS = f"""
+    SELECT e.id, e.branch, e.entity_path, e.key, e.owner, e.version, e.claim_id, e.agent_id, e.written_at, e.salt,
+           e.seal, e.integrity_chain, {", ".join(f"e.{name}" for name in STATE)}
+      FROM memories_entry e WHERE e.account_id = %s AND e.id = ANY(%s) ORDER BY e.id
+"""
+LEDGER = f"""
+    SELECT v.entry_id, v.number, v.change, v.at, v.before, v.weight, v.policy, v.integrity_chain, v.names_digest,
+           v.content_digest, v.seal, s.actor_kind, s.actor, s.reason, {", ".join(f"v.{name}" for name in STATE)},
+           c.id, c.agent_id, c.session_id, c.written_at, c.digest, c.salt, c.content_hash, c.content
+      FROM memories_entryversion v
+      JOIN memories_changeset s ON s.account_id = v.account_id AND s.id = v.change_set_id
+      JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
+     WHERE v.account_id = %s AND v.entry_id = ANY(%s) ORDER BY v.entry_id, v.number
+"""
+EFFECT = tuple(field.name for field in fields(Effect))
+EFFECTS = f"""
+    SELECT f.entry_id, f.policy, {", ".join(f"f.{name}" for name in EFFECT)}
+      FROM memories_effect f WHERE f.account_id = %s AND f.entry_id = ANY(%s) ORDER BY f.entry_id, f.at, f.id
+"""
+CLAIMS = """
+    SELECT c.id, c.value, c.pattern_refs, c.artifact_refs::text, c.digest, c.salt, c.content_hash, c.content
+      FROM memories_claim c WHERE c.account_id = %s AND c.id = ANY(%s) ORDER BY c.id
+"""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How much was looked at; `unknown` counts versions whose policy is kept nowhere, so that no sum can be redone."""
+
+    entries: int = 0
+    versions: int = 0
+    unknown: int = 0
+
+
+@contextmanager
+def one_view() -> Iterator[None]:
+    """Read everything as of one moment, so that what is written meanwhile cannot look like a contradiction."""
+    outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        # Within somebody's transaction their view is the one there is.
+        if outermost:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield
+
+
+def account_findings(account: Account, tally: Tally) -> Iterator[tuple[str, Finding]]:
+    """Yield (where, what does not fit) for one account, counting in `tally`; a batch is in memory at a time."""
+    policies = known_policies(account)
+    for ids in entry_batches(account.pk):
+        histories = read_histories(account.pk, ids)
+        first_said: dict[int, tuple[str, int]] = {}
+        for history in histories:
+            tally.entries += 1
+            tally.versions += len(history.versions)
+            tally.unknown += sum(version.policy not in policies for version in history.versions)
+            for version in history.versions:
+                first_said.setdefault(version.claim.id, (history.entry.words, version.number))
+            for finding in verify.findings(history, policies):
+                yield history.entry.words, finding
+        for claim_id, words in claim_findings(account.pk, list(first_said)):
+            entry, number = first_said[claim_id]
+            yield entry, Finding(number, words)
+    yield from verify_sums.findings(account.pk)
+
+
+def known_policies(account: Account) -> dict[str, Policy]:
+    """Return the policies whose numbers are known, by the name versions carry: the defaults, and the account's own."""
+    policies = (DEFAULT, MULTIPLICATIVE, account_policy(account))
+    return {f"{policy.name}@{policy.version}": policy for policy in policies}
+
+
+def entry_batches(account_id: int) -> Iterator[list[int]]:
+    """Yield ids of entries, ascending, whose versions make about one batch."""
+    last = 0
+    while sizes := rows(SIZES, account_id, last, ENTRIES):
+        batch, versions = [], 0
+        for entry_id, version in sizes:
+            batch.append(entry_id)
+            versions += version
+            if versions >= VERSIONS:
+                break
+        last = batch[-1]
+        yield batch
+
+
+def read_histories(account_id: int, ids: Sequence[int]) -> list[History]:
+    wanted = list(ids)
+    versions: dict[int, list[Version]] = defaultdict(list)
+    for entry_id, *row in rows(LEDGER, account_id, wanted):
+        versions[entry_id].append(_version(row))
+    effects: dict[int, list[tuple[Effect, str]]] = defaultdict(list)
+    for entry_id, policy, *row in rows(EFFECTS, account_id, wanted):
+        effects[entry_id].append((Effect(*row), policy))
+    entries = [_entry(row) for row in rows(HEADS, account_id, wanted)]
+    return [History(entry, versions[entry.id], effects[entry.id]) for entry in entries]
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    values = [_plain(value) for value in row]
+    plain = len(row) - len(STATE)
+    return Entry(*[*values[:plain], State(*values[plain:])])
+
+
+def _version(row: Sequence[Any]) -> Version:
+    values = [_plain(value) for value in row]
+    claim = len(row) - len(fields(ClaimHead))
+    state = claim - len(STATE)
+    return Version(*[*values[:state], State(*values[state:claim]), ClaimHead(*values[claim:])])
+
+
+def _plain(value: Any) -> Any:
+    """Return bytes and tuples for what the database gives as views and lists."""
+    if isinstance(value, memoryview):
+        return bytes(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def claim_findings(account_id: int, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Yield (claim id, what does not fit) for claims, reading few values at a time."""
+    for start in range(0, len(ids), VALUES):
+        for claim_id, *row in rows(CLAIMS, account_id, ids[start : start + VALUES]):
+            for words in verify.claim_findings(Said(*map(_plain, row))):
+                yield claim_id, words
+
+
+def rows(sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall()
