@@ -201,23 +201,38 @@ def test_an_entry_that_failed_first_and_helped_then_takes_both_steps_in_order(de
     assert (moved[0].outcome_count, moved[0].success_count, moved[0].failure_count) == (2, 1, 1)
 
 
-def test_the_same_claim_written_again_keeps_its_record(deploy_bot: AgentMemory) -> None:
+@pytest.mark.parametrize("by_the_client", [True, False])
+def test_the_same_claim_written_again_keeps_its_record(
+    deploy_bot: AgentMemory, curl: httpx.Client, by_the_client: bool
+) -> None:
+    """The client already swaps its confidence for the current one when it sees the same claim; others do not."""
     deploy_bot.write("checkout", "limits", {"a": 1, "b": 2.0}, confidence=0.7)
     deploy_bot.commit_outcome("T-1", OutcomeType.SUCCESS, ["checkout/limits"])
 
-    again = deploy_bot.write("checkout", "limits", {"b": 2, "a": 1.0}, confidence=0.1)
+    if by_the_client:
+        deploy_bot.write("checkout", "limits", {"b": 2, "a": 1.0}, confidence=0.1)
+    else:
+        rewrite(curl, "limits", {"b": 2, "a": 1.0}, confidence=0.1)
 
+    again = current(deploy_bot, "limits")
     assert (again.version, round(again.confidence, 6), again.evidence_status) == (3, 0.818182, "validated")
     assert (again.success_count, again.validators, again.prior_confidence) == (1, ["deploy_bot"], 0.7)
 
 
+def rewrite(curl: httpx.Client, key: str, value: object, *, confidence: float) -> None:
+    """Write as a client that does not think for the server."""
+    body = {"entity_path": "checkout", "key": key, "value": value, "confidence": confidence, "agent_id": "deploy_bot"}
+    assert curl.post("/api/v1/entries", json=body).status_code == 200
+
+
 @pytest.mark.parametrize(("old", "new"), [({"a": 1}, {"a": 2}), ({"a": 1}, {"a": True}), ("1", 1), ([1, 2], [2, 1])])
-def test_a_new_claim_starts_untested(deploy_bot: AgentMemory, old: object, new: object) -> None:
+def test_a_new_claim_starts_untested(deploy_bot: AgentMemory, curl: httpx.Client, old: object, new: object) -> None:
     deploy_bot.write("checkout", "limits", old, confidence=0.7)
     deploy_bot.commit_outcome("T-1", OutcomeType.FAILURE, ["checkout/limits"])
 
-    rewritten = deploy_bot.write("checkout", "limits", new, confidence=0.6)
+    rewrite(curl, "limits", new, confidence=0.6)
 
+    rewritten = current(deploy_bot, "limits")
     assert (rewritten.confidence, rewritten.evidence_status, rewritten.outcome_count) == (0.6, "untested", 0)
     assert (rewritten.prior_confidence, rewritten.discredited_at, rewritten.last_outcome) == (None, None, None)
 
@@ -243,6 +258,18 @@ def test_an_outcome_counts_when_only_the_version_moved_on(deploy_bot: AgentMemor
     (moved,) = oncall_helper.commit_outcome("INC-1", OutcomeType.FAILURE)
 
     assert (moved.version, round(moved.confidence, 6)) == (3, 0.259259)
+
+
+def test_a_history_longer_than_a_page_is_fetched_whole(deploy_bot: AgentMemory) -> None:
+    learned(deploy_bot, "retry-pattern")
+    fifty = [{"attempt": n, "causal_entry_keys": [KEY]} for n in range(1, 51)]
+    for task in range(99):
+        deploy_bot.commit_outcome(f"T-{task}", OutcomeType.SUCCESS, [KEY], attempts=fifty)
+
+    history = deploy_bot.history("checkout", "retry-pattern")
+
+    assert [entry.version for entry in history] == list(range(1, 99 * 51 + 2))
+    assert deploy_bot.verify()["chain_breaks"] == []
 
 
 def test_what_the_client_stamps_itself_does_not_count_against_the_twenty_attributes(join: Join) -> None:

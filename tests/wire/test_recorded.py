@@ -20,11 +20,15 @@ REFUSED = {"detail": "str", "errors": [{"pointer": "str", "detail": "str"}]}
 MAPS = {"agents", "entities", "memory_type_counts", "causal_entry_versions", "covariates"}
 # What the caller sent, whatever it is; in a list the first element of another server need not be ours.
 FREE = {"value", "tool_calls", "attempts", "actions_taken", "session_metadata"}
+# Comes with retrieval, whose relevance it reports; the client takes it when it is there.
+OPTIONAL = {"memory_gap"}
 # Lists that may not become empty; the shorter ones inside (references, validators) depend on which row comes first.
 ROWS = {"", "/entries", "/outcomes", "/entities"}
 # Null or a value, depending on which entry or outcome comes first.
 NULLABLE = {
     "uplift",  # stays null while the policy gives no credit by uplift
+    "recalls_this_week",  # null when unknown (contract.md 1.8)
+    "recalls_last_week",
     "prior_confidence",
     "last_outcome",
     "last_outcome_at",
@@ -68,6 +72,7 @@ MEANT = [
         REFUSED,
         "an unknown outcome is refused: the client took the 200 for a success",
     ),
+    Meant("pg2:search_fts", "POST /api/v1/search", 200, [], "a search finds what holds every word, not any of them"),
     Meant("err_missing_field", "POST /api/v1/entries", 422, REFUSED, "`detail` is a sentence: the client shows it"),
     Meant("err_limit_0", "GET /api/v1/entries", 422, REFUSED, "`detail` is a sentence: the client shows it"),
 ]
@@ -104,7 +109,7 @@ def differences_of_lists(recorded: list[Any], ours: list[Any], at: str) -> list[
 def differences_of_members(recorded: dict[str, Any], ours: dict[str, Any], at: str) -> list[str]:
     if at.rpartition("/")[2] in MAPS:
         return [f"{at}: {value!r}" for value in ours.values() if recorded and type_of(value) not in recorded.values()]
-    missing = [f"{at}/{member}: missing" for member in recorded if member not in ours]
+    missing = [f"{at}/{member}: missing" for member in recorded if member not in ours and member not in OPTIONAL]
     both = [member for member in recorded if member in ours]
     return missing + [found for m in both for found in differences(recorded[m], ours[m], f"{at}/{m}")]
 
