@@ -41,6 +41,14 @@ def entries_by_ids(viewer: Viewer, ids: Sequence[int]) -> list[Row]:
     return rows.select(sql, {**viewer.parameters, "ids": list(ids)})
 
 
+def versions_made(viewer: Viewer, made: dict[int, int]) -> list[Row]:
+    """Return one version of each entry, given by entry id, in the order of names."""
+    sql = f"""{rows.VERSIONS} JOIN unnest(%(ids)s::bigint[], %(numbers)s::int[]) AS asked(id, number)
+                ON asked.id = v.entry_id AND asked.number = v.number
+              WHERE {viewer.visible()} AND v.account_id = %(account)s ORDER BY e.entity_path, e.key, e.owner"""
+    return rows.select(sql, {**viewer.parameters, "ids": list(made), "numbers": list(made.values())})
+
+
 def versions(viewer: Viewer, entry_id: int) -> list[Row]:
     """Return all versions of an entry, oldest first."""
     sql = f"{rows.VERSIONS} WHERE {viewer.visible()} AND e.id = %(id)s ORDER BY v.number"

@@ -1,6 +1,6 @@
 """One description of a search for pages, API and saved views, and the statement it becomes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -67,6 +67,14 @@ class Search:
     limit: int = 100
     offset: int = 0
     after: tuple[str, ...] = ()
+    # Whether one of the words is enough.
+    any_word: bool = False
+
+    @property
+    def query(self) -> str:
+        """Return the tsquery of the words: all of them in any order, or any of them."""
+        asked = "plainto_tsquery('simple', translate(%(words)s, '/_.:-', '     '))"
+        return f"replace({asked}::text, ' & ', ' | ')::tsquery" if self.any_word else asked
 
     def conditions(self, viewer: Viewer, now: datetime) -> "Conditions":
         """Return what a row must meet, and the values it names."""
@@ -113,11 +121,7 @@ class Search:
     def _claims(self, made: "Conditions") -> None:
         if self.words:
             made.joins.append("JOIN memories_entrytext t ON t.account_id = e.account_id AND t.entry_id = e.id")
-            made.add(
-                "t.account_id = %(account)s"
-                " AND t.words @@ plainto_tsquery('simple', translate(%(words)s, '/_.:-', '     '))",
-                words=self.words,
-            )
+            made.add(f"t.account_id = %(account)s AND t.words @@ {self.query}", words=self.words)
         if self.memory_types:
             made.add("e.memory_type = ANY(%(types)s)", types=list(self.memory_types))
         if self.agent_id:
@@ -164,9 +168,19 @@ def find(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
     made = search.conditions(viewer, now)
     values = {**made.values, "limit": search.limit, "offset": search.offset}
     order = ORDERS[search.sort]
-    if search.words:
+    if search.any_word:
+        order = f"c.is_artifact, ts_rank(t.words, {search.query}) DESC, {order}"
+    elif search.words:
         order = f"c.is_artifact, {order}"
     return rows.select(f"{rows.HEADS} {made.where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s", values)
+
+
+def find_or_widen(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
+    """Return the rows of a search; when no row has all of its words, those that have any, best match first."""
+    found = find(search, viewer, now)
+    if found or search.any_word or len(search.words.split()) < 2 or search.offset:
+        return found
+    return find(replace(search, any_word=True), viewer, now)
 
 
 def page(search: Search, viewer: Viewer, now: datetime, *, letters: int | None = None) -> Page:

@@ -32,10 +32,10 @@ STORE = """
     ON CONFLICT (account_id, digest) DO NOTHING RETURNING id
 """
 STORED = """
-    SELECT o.id, coalesce(array_agg(DISTINCT f.entry_id) FILTER (WHERE f.version_made IS NOT NULL), '{}')
+    SELECT o.id, o.committed_at, f.entry_id, max(f.version_made)
       FROM outcomes_outcome o
-      LEFT JOIN memories_effect f ON f.account_id = o.account_id AND f.outcome_id = o.id
-     WHERE o.account_id = %s AND o.digest = %s GROUP BY o.id
+      LEFT JOIN memories_effect f ON f.account_id = o.account_id AND f.outcome_id = o.id AND f.version_made IS NOT NULL
+     WHERE o.account_id = %s AND o.digest = %s GROUP BY o.id, o.committed_at, f.entry_id
 """
 NAMED = """
     e.branch = %s AND e.owner = ANY(%s)
@@ -51,12 +51,13 @@ DIGESTS = """
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What an outcome did: the entries it moved, and whether it had been told before."""
+    """What an outcome did: the last version it made of each entry, by entry id, and whether it had been told before."""
 
     outcome_id: int
-    entry_ids: list[int]
+    made: dict[int, int]
     repeated: bool
     change_set_id: int | None
+    at: datetime
 
 
 @dataclass(slots=True)
@@ -82,16 +83,17 @@ def commit(account_id: int, report: Report, *, actor: Actor, policy: Policy, now
     judged = [] if report.replayed else rules.steps(report)
     found = _resolve(account_id, report, judged)
     if not found:
-        return Committed(outcome_id, [], False, None)
+        return Committed(outcome_id, {}, False, None, now)
     act = Act("outcome", actor, now, policy, cause=report.outcome_ref)
     courses, skipped = _follow(account_id, outcome_id, report, judged, found, act)
     moved = [course for course in courses if course.steps]
     if not moved and not skipped:
-        return Committed(outcome_id, [], False, None)
+        return Committed(outcome_id, {}, False, None, now)
     written = ledger.append(
         account_id, act, [Move(steps=course.steps, head=course.head) for course in moved], skipped=skipped
     )
-    return Committed(outcome_id, [course.head.id for course in moved], False, written.change_set_id)
+    made = {course.head.id: course.head.version + len(course.steps) for course in moved}
+    return Committed(outcome_id, made, False, written.change_set_id, now)
 
 
 def _store(account_id: int, report: Report, actor: Actor, now: datetime) -> int | None:
@@ -144,8 +146,9 @@ def _told(attempt: rules.Attempt) -> dict[str, Any]:
 def _stored(account_id: int, report: Report) -> Committed:
     with connection.cursor() as cursor:
         cursor.execute(STORED, [account_id, rules.digest(report)])
-        outcome_id, entry_ids = cursor.fetchone()
-    return Committed(outcome_id, list(entry_ids), True, None)
+        rows = cursor.fetchall()
+    made = {entry_id: version for _, _, entry_id, version in rows if entry_id is not None}
+    return Committed(rows[0][0], made, True, None, rows[0][1])
 
 
 def _resolve(account_id: int, report: Report, judged: Sequence[Judged]) -> dict[str, Head]:

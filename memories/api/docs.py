@@ -109,7 +109,7 @@ def operation(
 
 WRITE = {
     "type": "object",
-    "required": ["entity_path", "key", "value"],
+    "required": ["entity_path", "key"],
     "properties": {
         "entity_path": {"type": "string", "maxLength": 1024},
         "key": {"type": "string", "maxLength": 512},

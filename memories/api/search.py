@@ -63,11 +63,11 @@ class SearchEntries(APIView):
 
     @docs.searching
     def post(self, request: Request) -> HttpResponse:
-        """Search entries: every word, in any order, over key and value. A query counts a recall of its first hit."""
+        """Search entries by words in any order over key and value (all of them, else any). The first hit counts as recalled."""
         asked = search_of(api.body_of(request, SearchBody))
         # agent_id is a filter by author here; who asks is in the header (DESIGN.md).
         viewer, now = identity.viewer_of(request, identity.agent_of(request)), timezone.now()
-        found = search.find(asked, viewer, now)
+        found = search.find_or_widen(asked, viewer, now)
         headers: dict[str, str] = {}
         if asked.words and found:
             wire.note_recall(found[0], viewer, identity.session_of(request), now)

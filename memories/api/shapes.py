@@ -14,7 +14,7 @@ class WriteBody(msgspec.Struct):
 
     entity_path: str
     key: str
-    value: msgspec.Raw
+    value: msgspec.Raw = msgspec.Raw(b"null")
     confidence: Probability | None = None
     pattern_refs: list[str] | None = None
     memory_type: str | None = None

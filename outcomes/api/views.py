@@ -13,7 +13,7 @@ from memories.api.entries import whole
 from memories.rules import names
 from memories.rules.kinds import OutcomeType
 from memories.rules.refusals import Refused
-from outcomes import services
+from outcomes import gap, services
 from outcomes.api.shapes import AttemptBody, OutcomeBody
 from outcomes.models import Outcome
 from outcomes.rules import Attempt, Report
@@ -23,6 +23,8 @@ KEYS = 1_000
 ATTEMPTS = 50
 ATTRIBUTES = 20
 ATTRIBUTE_NAME, ATTRIBUTE_TEXT = 64, 256
+# What the public client adds to the attributes of its caller.
+STAMPED = frozenset({"verified_by", "memory_branch", "final_action_index", "situation"})
 
 
 class Outcomes(APIView):
@@ -53,16 +55,23 @@ class Outcomes(APIView):
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
         actor = identity.actor_of(request, agent_id, identity.session_of(request, body.session_id))
         done = services.commit(viewer.account_id, report, actor=actor, policy=viewer.policy, now=now)
-        moved = reads.entries_by_ids(viewer, done.entry_ids) if done.entry_ids else []
-        told = {
+        moved = reads.versions_made(viewer, done.made) if done.made else []
+        told: dict[str, Any] = {
             "outcome_ref": report.outcome_ref,
             "outcome_type": str(report.outcome_type),
             "affected_entries": len(moved),
-            "entries": [wire.entry(row, now, viewer.policy) for row in moved],
+            # As of the outcome, so that telling it again is answered alike.
+            "entries": [wire.entry(row, done.at, viewer.policy) for row in moved],
             "repeated": done.repeated,
         }
+        if body.task_input:
+            cited = [*report.keys, *(key for attempt in report.attempts for key in attempt.keys)]
+            paths = report.told["entity_paths"]
+            told["memory_gap"] = gap.memory_gap(
+                viewer, body.task_input, cited=cited, paths=paths, branch=report.branch, now=now
+            )
         headers = {"X-Change-Set": str(done.change_set_id)} if done.change_set_id else {}
-        return api.answer(told, headers=headers)
+        return api.answer({name: value for name, value in told.items() if value is not None}, headers=headers)
 
 
 def type_of(word: str, pointer: str) -> OutcomeType:
@@ -128,7 +137,7 @@ def attributes_of(metadata: dict[str, Any] | None) -> dict[str, Any]:
     pointer = "/session_metadata/attributes"
     if not isinstance(attributes, dict):
         raise Refused(pointer, "An object is expected here.")
-    if len(attributes) > ATTRIBUTES:
+    if sum(name not in STAMPED and not name.startswith("evidence_") for name in attributes) > ATTRIBUTES:
         raise Refused(pointer, f"At most {ATTRIBUTES} attributes are taken.")
     for name, value in attributes.items():
         if len(name) > ATTRIBUTE_NAME:
