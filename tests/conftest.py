@@ -17,6 +17,7 @@ from django.test.utils import setup_databases, teardown_databases
 
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account, Person, Role
+from tests import statements
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 20
@@ -30,10 +31,16 @@ def django_db_setup(
     that name neither `db` nor `transactional_db`."""
     verbosity = request.config.option.verbose
     with django_db_blocker.unblock():
-        made = setup_databases(verbosity=verbosity, interactive=False, aliases={"default"})
+        made = setup_databases(verbosity=verbosity, interactive=False, aliases={"default"}, serialized_aliases=set())
     yield
     with django_db_blocker.unblock():
         teardown_databases(made, verbosity=verbosity)
+
+
+@pytest.fixture(autouse=True)
+def every_statement_names_the_account() -> Iterator[None]:
+    with statements.guarded():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -54,8 +54,10 @@ def create_person(username: str, *, password: str) -> Person:
 
 def give_role(person: Person, account: Account, role: Role) -> Membership:
     """Let a person into an account, or change what they may do there."""
-    membership, _ = Membership.objects.update_or_create(account=account, person=person, defaults={"role": role})
-    return membership
+    given = Membership(account=account, person=person, role=role)
+    unique = ["account", "person"]
+    Membership.objects.bulk_create([given], update_conflicts=True, unique_fields=unique, update_fields=["role"])
+    return Membership.objects.get(account=account, person=person)
 
 
 def find_account(slug: str) -> Account:
