@@ -1,19 +1,19 @@
 """Where requests go: agents at /api/v1/, people at /."""
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView
 
-from senselab import health, problems, views
+from senselab import docs, health, problems, views
 
 urlpatterns = [
     path("api/v1/", include("memories.api.urls")),
     path("api/v1/", include("outcomes.api.urls")),
     path("api/v1/auth/whoami", health.WhoAmI.as_view()),
-    path("api/v1/health", health.health),
+    path("api/v1/health", health.Health.as_view()),
     path("health", health.health),
     path("healthz", health.health),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="api_docs"),
+    path("api/docs/", docs.Documentation.as_view(url_name="schema"), name="api_docs"),
     path("api/", problems.no_route),
     path("api/<path:rest>", problems.no_route),
     path("", views.overview, name="overview"),

@@ -306,3 +306,6 @@ whoami = operation(
     tag="account",
     operation_id="whoami",
 )
+health = operation(
+    "Is it up?", {"status": "ok", "version": "0.1.0", "schema_version": "0.3.0"}, tag="account", operation_id="health"
+)
