@@ -1,4 +1,4 @@
-"""A page of the list of entries with what stands around it: the tree of places, the count, and what a miss could drop."""
+"""A page of the list of entries with what stands around it: paths, the count, which filter a miss could drop."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

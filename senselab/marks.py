@@ -38,6 +38,11 @@ CHANGES = {
     "superseded": ("git-merge", ""),
     "merged": ("git-merge", ""),
     "erased": ("trash-2", "bad"),
+    # Acts that are no change of one version.
+    "write": ("pencil", "accent"),
+    "undo": ("undo-2", "accent"),
+    "decay": ("clock", ""),
+    "expiry": ("hourglass", ""),
 }
 
 
@@ -149,7 +154,9 @@ def shown(text: str) -> SafeString:
 
 def entry_name(entity_path: str, key: str, link: str = "") -> SafeString:
     """Return an entry key, its path dim, its last part strong, isolated from the direction of the text around."""
-    inner = format_html('<bdi class="path">{}/</bdi><bdi>{}</bdi>', shown(entity_path), shown(key))
+    inner = format_html(
+        '<bdi class="path">{}</bdi><span class="path">/</span><bdi>{}</bdi>', shown(entity_path), shown(key)
+    )
     return format_html('<a class="mono" href="{}">{}</a>', link, inner) if link else inner
 
 

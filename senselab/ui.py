@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from senselab.accounts.models import Account, Membership, Role
 from senselab.errors import Forbidden, Refusal
 
+DEMO = "demo"
 View = Callable[..., HttpResponse]
 # Who may change things; viewers look.
 DECIDING = frozenset({Role.REVIEWER.value, Role.ADMIN.value})
@@ -129,6 +130,11 @@ class Shell:
     nav: list[NavItem]
     accounts: list[Membership]
     may_write: bool
+
+    @property
+    def has_demo(self) -> bool:
+        """Tell whether there is a demo account this person could switch to."""
+        return any(membership.account.slug == DEMO != self.account.slug for membership in self.accounts)
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 NONE = "—"
 MINUS = "\u2212"
+TO = "\u2013"
 
 LABELS = {
     "untested": "Untested",
@@ -44,6 +45,13 @@ def label(word: str) -> str:
 def key_label(key: str) -> str:
     """Return the label that a well-known prefix gives an entry key, or ""."""
     return next((word for prefix, word in KEY_PREFIXES.items() if key.startswith(prefix)), "")
+
+
+def below(path: str, chosen: str | None) -> str:
+    """Return what of a path lies below a chosen one: "payments" of "shop/payments" below "shop", "" of "shop" itself."""
+    if path == chosen:
+        return ""
+    return path.removeprefix(f"{chosen.rstrip('/')}/") if chosen else path
 
 
 def elapsed(seconds: float) -> str:
@@ -90,6 +98,12 @@ def fixed(value: float | None, digits: int) -> str:
     words = f"{value:.{digits}f}"
     # A fall of 0.001 shown with two digits is no "-0.00".
     return words.lstrip("-") if not words.strip("-0.") else words.replace("-", MINUS)
+
+
+def trimmed(value: float | None, digits: int = 3) -> str:
+    """Return a number with at most `digits` decimals: "2", "0.8", "1.711"."""
+    words = fixed(value, digits)
+    return words.rstrip("0").rstrip(".") if "." in words else words
 
 
 def grouped(value: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
 from memories.browsing import Browsed, browse
@@ -11,7 +11,7 @@ from memories.search import COUNTED
 from memories.ui import filters, tree
 from memories.ui.filters import Filters
 from memories.ui.people import viewer_of
-from senselab import wording
+from senselab import addresses, wording
 from senselab.ui import for_people, render_page
 
 CHOICES = {
@@ -33,14 +33,14 @@ def entries(request: HttpRequest) -> HttpResponse:
     if asked.problems:
         return render_page(request, "memories/entries.html", part="memories/_entries.html", context=context, status=400)
     found = browse(asked.search, viewer_of(request), now, without=asked.without)
-    context |= shown(asked, found) | {"origin": request.build_absolute_uri("/").rstrip("/")}
+    context |= shown(request.GET, asked, found) | {"origin": request.build_absolute_uri("/").rstrip("/")}
     response = render_page(request, "memories/entries.html", part="memories/_entries.html", context=context)
     # A form sends its empty fields as well; the address people copy needs none of them.
-    response["HX-Push-Url"] = f"{request.path}{filters.without(request.GET)}"
+    response["HX-Push-Url"] = f"{request.path}{addresses.without(request.GET)}"
     return response
 
 
-def shown(asked: Filters, found: Browsed) -> dict[str, Any]:
+def shown(query: QueryDict, asked: Filters, found: Browsed) -> dict[str, Any]:
     """Return what the page makes of a page of entries."""
     search, last = asked.search, asked.seen + len(found.entries)
     total = f"{COUNTED:,}+" if found.total is None else f"{found.total:,}"
@@ -49,8 +49,8 @@ def shown(asked: Filters, found: Browsed) -> dict[str, Any]:
         "found": found,
         "tree": tree.of(found.paths, search.entity_path),
         "total": total,
-        "span": f"{asked.seen + 1:,}–{last:,} of {total}" if found.entries else "",
-        "next": filters.cursor_to(found.next, search.sort, last),
-        "first_url": filters.without(asked_query, "") if (asked_query := None) else "",
+        "span": f"{asked.seen + 1:,}{wording.TO}{last:,} of {total}" if found.entries else "",
+        "first_url": addresses.without(query) if search.after else "",
+        "next_url": addresses.page_after(query, filters.cursor_to(found.next, search.sort, last)),
         "relaxed": [(chip_of[less.name], less.count) for less in found.relaxed if less.count],
     }

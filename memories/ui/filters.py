@@ -1,7 +1,7 @@
-"""What the address of the list of entries says: the search it stands for, a chip for each filter, and what makes no sense.
+"""What the address of the list of entries says: a search, a chip for each filter, and what makes no sense.
 
-Pure: query string in, plain values out. Parameters: q, path (with exact=1: that path alone), type, status, evidence, tier,
-agent, prefix, min, max, visibility, expires (days), sort, branch, cursor. All but the last three are filters.
+Pure: query string in, plain values out. Parameters: q, path (with exact=1: that path alone), type, status, evidence,
+tier, agent, prefix, min, max, visibility, expires (days), sort, branch, cursor. All but the last three are filters.
 """
 
 import math
@@ -14,9 +14,9 @@ from django.http import QueryDict
 
 from memories.rules import names
 from memories.rules.kinds import EvidenceStatus, MemoryType, Status
-from memories.rules.refusals import Refused
 from memories.search import AFTER, Search
-from senselab import cursors, wording
+from senselab import addresses, cursors, wording
+from senselab.addresses import Chip, Problem, Unfit, one_of, text
 from senselab.cursors import BadCursor
 
 PAGE = 50
@@ -47,24 +47,6 @@ LABELS = {
     "visibility": "visibility",
     "expires": "expires",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """One filter as people read it, and the address's query without it."""
-
-    name: str
-    label: str
-    words: str
-    without: str
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A parameter that cannot be, and why."""
-
-    name: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,37 +85,14 @@ FIELDS = {
 DEFAULTS = {field: getattr(Search(), field) for fields in FIELDS.values() for field in fields}
 
 
-class _Unfit(ValueError):
-    """A parameter that cannot be; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """The values of one parameter, and what else its meaning hangs on."""
-
-    values: list[str]
-    exact: bool
-    now: datetime
-
-    @property
-    def last(self) -> str:
-        return self.values[-1]
-
-
 def read(query: QueryDict, now: datetime) -> Filters:
     """Return what an address asks for."""
-    problems: list[Problem] = []
-    asked: dict[str, Any] = {}
-    for name, parse in PARSERS.items():
-        given = [value for value in query.getlist(name) if value.strip()]
-        try:
-            asked |= parse(_Given(given, query.get("exact") == "1", now)) if given else {}
-        except (_Unfit, Refused) as error:
-            problems.append(Problem(LABELS.get(name, name), getattr(error, "detail", str(error))))
+    asked, problems = addresses.parse(query, PARSERS, LABELS, now)
     if asked.get("min_confidence", 0) > asked.get("max_confidence", 1):
         problems.append(Problem("confidence", "The lowest confidence is above the highest."))
     sort = asked.get("sort", "recency")
-    seen, after = 0, ()
+    seen: int = 0
+    after: tuple[str, ...] = ()
     try:
         seen, after = cursor_of(query.get("cursor", ""), sort)
     except BadCursor as error:
@@ -142,47 +101,35 @@ def read(query: QueryDict, now: datetime) -> Filters:
     return Filters(search, seen, list(chips(query, search)), problems)
 
 
-def one_of(words: Iterable[str], given: list[str]) -> list[str]:
-    known = list(words)
-    for word in given:
-        if word not in known:
-            raise _Unfit(f"One of {', '.join(known)} is meant, not “{wording.cut(word, 40)}”.")
-    return list(dict.fromkeys(given))
-
-
-def text(given: str, most: int) -> str:
-    words = given.strip()
-    if len(words) > most or "\0" in words:
-        raise _Unfit(f"At most {most:,} characters, and no NUL among them.")
-    return words
-
-
 def share(given: str) -> float:
+    """:raises Unfit: it is no number from 0 to 1."""
     try:
         value = float(given.replace(",", "."))
     except ValueError as error:
-        raise _Unfit(f"A number from 0 to 1 is meant, not “{wording.cut(given, 40)}”.") from error
+        raise Unfit(f"A number from 0 to 1 is meant, not “{wording.cut(given, 40)}”.") from error
     if not (math.isfinite(value) and 0 <= value <= 1):
-        raise _Unfit("Confidence lies between 0 and 1.")
+        raise Unfit("Confidence lies between 0 and 1.")
     return value
 
 
 def statuses(given: list[str]) -> tuple[str, ...]:
+    """Return statuses; none of them stands for any. :raises Unfit: one is unknown."""
     words = one_of([*Status, ANY], given)
     return () if ANY in words else tuple(words)
 
 
 def days(given: str) -> timedelta:
+    """:raises Unfit: it is no number of days we wait for."""
     if not (given.isascii() and given.isdigit() and len(given) <= 4 and 1 <= int(given) <= LONGEST_WAIT):
-        raise _Unfit(f"A number of days from 1 to {LONGEST_WAIT} is meant.")
+        raise Unfit(f"A number of days from 1 to {LONGEST_WAIT} is meant.")
     return timedelta(days=int(given))
 
 
-PARSERS: dict[str, Callable[[_Given], dict[str, Any]]] = {
+PARSERS: addresses.Parsers = {
     "q": lambda given: {"words": text(given.last, LONGEST_QUERY)},
     "path": lambda given: {
         "entity_path": names.clean_path(given.last, pointer=""),
-        "descendants": not given.exact,
+        "descendants": given.query.get("exact") != "1",
     },
     "type": lambda given: {"memory_types": tuple(one_of(MemoryType, given.values))},
     "status": lambda given: {"statuses": statuses(given.values)},
@@ -203,39 +150,23 @@ def chips(query: QueryDict, search: Search) -> Iterable[Chip]:
     """Yield a chip for each filter that is on, in the order of the form."""
     for name, label in LABELS.items():
         if any(getattr(search, field) != DEFAULTS[field] for field in FIELDS[name]):
-            yield Chip(name, label, said(name, search, query), without(query, name))
+            also = ("exact",) if name == "path" else ()
+            yield addresses.chip(query, name, label, said(name, search, query), *also)
 
 
 def said(name: str, search: Search, query: QueryDict) -> str:
     """Return in words what a filter asks for."""
     values = [value.strip() for value in query.getlist(name) if value.strip()]
-    match name:
-        case "status":
-            return "any" if not search.statuses else " or ".join(wording.label(word).lower() for word in values)
-        case "type" | "evidence" | "tier":
-            return " or ".join(values)
-        case "path":
-            return f"{values[-1]}" if search.descendants else f"exactly {values[-1]}"
-        case "prefix":
-            return wording.key_label(values[-1]) or f"{values[-1]}…"
-        case "min":
-            return f"≥ {search.min_confidence:g}"
-        case "max":
-            return f"≤ {search.max_confidence:g}"
-        case "expires":
-            return f"within {values[-1]} d"
-        case _:
-            return values[-1]
-
-
-def without(query: QueryDict, *gone: str) -> str:
-    """Return the query less some parameters and the page, empty ones left out: "?status=active"."""
-    kept = QueryDict(mutable=True)
-    for name, values in query.lists():
-        full = [value for value in values if value.strip()]
-        if full and name not in {*gone, "cursor"} and not (name == "exact" and "path" in gone):
-            kept.setlist(name, full)
-    return f"?{kept.urlencode()}"
+    last = values[-1]
+    one = {
+        "path": last if search.descendants else f"exactly {last}",
+        "prefix": wording.key_label(last) or f"{last}…",
+        "min": f"≥ {search.min_confidence}",
+        "max": f"≤ {search.max_confidence}",
+        "expires": f"within {last} d",
+        "status": " or ".join(wording.label(word).lower() for word in values) if search.statuses else ANY,
+    }
+    return one.get(name, " or ".join(values) if name in {"type", "evidence", "tier"} else last)
 
 
 def cursor_to(after: tuple[str, ...], sort: str, seen: int) -> str:

@@ -57,7 +57,7 @@ def ways(path: str) -> Iterable[str]:
 
 
 def unfolded(places: Iterable[Place], on_the_way: set[str]) -> Iterable[Place]:
-    """Yield top places, and those right below the way to the chosen one; of each family so many, and who is on the way."""
+    """Yield top places and those right below the way to the chosen one, of each family only so many."""
     seen: dict[str, int] = {}
     for place in places:
         parent = place.path.rpartition("/")[0]

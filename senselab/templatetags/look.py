@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from senselab import bars, jsontext, marks, wording
+from senselab import bars, difftext, jsontext, marks, wording
 
 register = template.Library()
 
@@ -26,6 +26,7 @@ register = template.Library()
 register.filter("label", wording.label)
 register.filter("conf", lambda value: wording.fixed(value, 2))
 register.filter("exact", lambda value: wording.fixed(value, 3))
+register.filter("trimmed", wording.trimmed)
 register.filter("grouped", wording.grouped)
 register.filter("percent", wording.percent)
 register.filter("signed", wording.signed)
@@ -33,12 +34,18 @@ register.filter("standing", lambda tier: wording.STANDINGS.get(tier, "Unknown"))
 register.filter("tier_word", marks.tier_word)
 register.filter("cut", wording.cut)
 register.filter("shown", marks.shown)
+register.filter("below", wording.below)
 register.filter("key_word", wording.key_label)
 
 # JSON: {{ text|filter }}, where text is the stored JSON text
 register.filter("json_code", jsontext.code)
 register.filter("json_tree", jsontext.tree)
 register.filter("json_preview", jsontext.preview)
+
+# two texts as pieces: {{ pieces|filter }}
+register.filter("woven", difftext.woven)
+register.filter("old_side", difftext.old_side)
+register.filter("new_side", difftext.new_side)
 
 # marks: {% tag value %}
 register.simple_tag(marks.icon)
@@ -139,7 +146,7 @@ def entry_address(entry: Any, page: str = "entry", **extra: Any) -> str:
     """
     read = entry.get if isinstance(entry, Mapping) else lambda name, default="": getattr(entry, name, default)
     query = QueryDict(mutable=True)
-    query["entity_path"], query["key"] = str(read("entity_path")), str(read("key"))
+    query["path"], query["key"] = str(read("entity_path")), str(read("key"))
     if (branch := read("branch", "main")) != "main":
         query["branch"] = branch
     if owner := read("owner", ""):
@@ -166,6 +173,16 @@ def url_with(context: Context, **changes: Any) -> str:
         else:
             query.setlist(name, [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)])
     return f"?{query.urlencode()}"
+
+
+@register.simple_tag
+def query(**parameters: Any) -> str:
+    """Return a query of its own, empty parameters left out: {% url 'entries' %}{% query evidence="contested" %}."""
+    asked = QueryDict(mutable=True)
+    for name, value in parameters.items():
+        if value not in (None, "", []):
+            asked.setlist(name, [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)])
+    return f"?{asked.urlencode()}"
 
 
 @register.simple_tag(takes_context=True)
@@ -199,6 +216,8 @@ def value_view(text: str, memory_type: str = "", name: str = "value", raw_url: s
         "is_cut": len(text) > jsontext.LONGEST_CODE,
         "raw_url": raw_url,
         "said": jsontext.said(node),
+        "tree": jsontext.tree_of(node),
+        "code": jsontext.code_of(node),
         "steps": steps,
         "is_text": isinstance(node, str),
         "size": jsontext.size(node),
