@@ -124,6 +124,7 @@ def static(anywhere: Path) -> Path:
 
 
 Start = Callable[..., Started]
+Refused = Callable[..., str]
 
 
 @pytest.fixture
@@ -153,7 +154,7 @@ def start(environment: dict[str, str]) -> Iterator[Start]:
 
 
 @pytest.fixture
-def refused(environment: dict[str, str]) -> Callable[..., str]:
+def refused(environment: dict[str, str]) -> Refused:
     """Start `manage.py up` where it must refuse; return the one sentence it says on stderr."""
 
     def run(*, somebody: Somebody | None = None, **env: str) -> str:

@@ -1,7 +1,7 @@
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
@@ -10,9 +10,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from tests.ops.conftest import Somebody
-
-Refused = Callable[..., str]
+from tests.ops.conftest import Refused, Somebody
 
 
 def test_a_port_in_use_is_refused(refused: Refused, environment: dict[str, str], anywhere: Path) -> None:

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from senselab import postgres
-from tests.ops.conftest import ROOT, Somebody, Start, Started, left_after
+from tests.ops.conftest import ROOT, Refused, Somebody, Start, Started, left_after
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +81,16 @@ def main_process(up: Started, program: str) -> psutil.Process:
     return next(process for process in started if program in " ".join(process.cmdline()))
 
 
-def test_parts_that_die_are_started_again(data: Path, start: Start) -> None:
+def test_a_second_start_is_refused_and_parts_that_die_are_started_again(
+    data: Path, start: Start, refused: Refused, environment: dict[str, str]
+) -> None:
     up = start(data)
     up.wait_for("worker |", "ready for work")
+    up.wait_for("web    | [INFO] Started worker-2")
+    assert f"PORT {environment['PORT']} is in use" in refused(SENSELAB_DATA=str(data))
+    server = main_process(up, "postgres")
+    assert server.uids().real != 0
+    assert server.net_connections("inet") == []
     for name, program in (("web", "granian"), ("worker", "qcluster"), ("db", "postgres")):
         main_process(up, program).kill()
         up.wait_for(f"{name:6} | This part", "it is started again in 1 s.")
@@ -103,13 +110,6 @@ def test_it_stops_with_the_make_that_started_it(data: Path, start: Start) -> Non
     assert left_after(family, 5) == []
 
 
-def test_a_second_start_says_that_the_port_is_taken(data: Path, start: Start, refused, environment) -> None:
-    up = start(data)
-    up.wait_for("web    | [INFO] Started worker-2")
-    assert f"PORT {environment['PORT']} is in use" in refused(SENSELAB_DATA=str(data))
-    assert up.end() == 0
-
-
 def test_it_runs_for_a_person_who_is_not_root(anywhere: Path, start: Start, somebody: Somebody) -> None:
     data = anywhere / "Daten einer Person"
     data.mkdir()
@@ -122,17 +122,3 @@ def test_it_runs_for_a_person_who_is_not_root(anywhere: Path, start: Start, some
     assert slugs(data) == {"default"}
     assert up.end(signal.SIGTERM) == 0
     assert left_after(family, 0.5) == []
-
-
-def test_root_keeps_the_server_apart_from_itself(data: Path, start: Start) -> None:
-    up = start(data)
-    up.wait_for("db     |", "ready to accept connections")
-    servers = [process for process in up.family() if process.name() == "postgres"]
-    assert servers
-    assert all(process.uids().real != 0 for process in servers)
-    assert not any(connection.laddr for process in servers for connection in listening(process))
-    assert up.end() == 0
-
-
-def listening(process: psutil.Process) -> list:
-    return process.net_connections(kind="tcp")
