@@ -12,8 +12,28 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from memories.querysets import ChangeSets, Effects, Entries, Versions
+from memories.review_models import BulkItem, BulkRun, Comment, Evidence, ReviewMark, ReviewTrace
 from memories.rules.policy import Change, EvidenceStatus, MemoryType, Status
 from senselab.accounts.models import Account
+
+__all__ = [
+    "BulkItem",
+    "BulkRun",
+    "ChangeSet",
+    "Claim",
+    "Comment",
+    "Counter",
+    "CounterDelta",
+    "Effect",
+    "Entry",
+    "EntryText",
+    "EntryVersion",
+    "Evidence",
+    "Reading",
+    "Recall",
+    "ReviewMark",
+    "ReviewTrace",
+]
 
 
 def probability(name: str) -> Q:
@@ -139,6 +159,22 @@ class Entry(State):
                 "settled_confidence",
                 condition=~Q(status="active") | Q(evidence_status__in=["contested", "discredited"]),
                 name="entries_in_doubt",
+            ),
+            # What the review queue may hold; which of it was seen already, the marks tell (memories.review).
+            models.Index(
+                "account",
+                "branch",
+                "settled_confidence",
+                "id",
+                condition=Q(status="under_review")
+                | (
+                    Q(status="active")
+                    & (Q(evidence_status__in=["contested", "discredited"]) | Q(negative_reinforcement__gt=0))
+                ),
+                name="entries_in_question",
+            ),
+            models.Index(
+                "account", "branch", "superseded_by", condition=Q(superseded_by__isnull=False), name="entries_replaced"
             ),
             models.Index("account", "branch", "tier", "id", condition=Q(tier__lt=3), name="entries_hot_and_warm"),
             models.Index(
