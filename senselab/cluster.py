@@ -19,6 +19,7 @@ from senselab.engine import DatabaseUnavailable
 logger = logging.getLogger(__name__)
 
 NAME = "senselab"  # of the database and of its owner
+# The last two settings keep what agents wrote out of the log.
 CONFIGURATION = """\
 # Written at each start. Change a setting with ALTER SYSTEM: that is kept with the data and wins over this file.
 listen_addresses = ''
@@ -43,6 +44,8 @@ log_timezone = 'UTC'
 log_line_prefix = '%t '
 log_checkpoints = off
 log_min_duration_statement = 1s
+log_parameter_max_length = 0
+log_error_verbosity = terse
 """
 
 
@@ -115,7 +118,7 @@ def place_of(data: Path) -> Place:
         home = outside
         logger.warning("The user with id %d cannot enter %s, so the database goes to %s.", uid, data, home)
     if not home.exists():
-        home.mkdir()
+        home.mkdir(parents=True)
         home.chmod(0o711)
         if os.geteuid() == 0 and home is inside:
             os.chown(home, data.stat().st_uid, data.stat().st_gid)

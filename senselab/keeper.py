@@ -54,7 +54,7 @@ def keep(
 
 
 def dying_with(parent: int, signum: int) -> Callable[[], None] | None:
-    """Return what a Linux child runs before its program, so that it also dies with a keeper that was killed."""
+    """Return what makes a process on Linux get a signal when its parent dies, if only by `kill -9`."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from senselab import launch, supervisor
+from senselab import keeper, launch, supervisor
 from senselab.accounts.services import FirstRun
 from senselab.engine import DatabaseUnavailable
 
@@ -22,6 +22,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, stop_with_parent: bool, **options: Any) -> None:
         parent = os.getppid() if stop_with_parent else None
+        if parent and (arrange := keeper.dying_with(parent, signal.SIGKILL)):
+            arrange()
         house = supervisor.Supervisor()
         signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
         try:
