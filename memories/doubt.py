@@ -12,7 +12,6 @@ from memories.rules.policy import Policy
 from memories.why import Effect
 
 DAY = timedelta(days=1)
-SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +32,24 @@ def doubt(
     """
     state = row.state
     if row.is_gone(now):
-        return Doubt("warn", "Its time to live is over.", "Agents do not find it any more; the history stays. " + REVIVE)
+        return Doubt(
+            "warn", "Its time to live is over.", "Agents do not find it any more; the history stays. " + REVIVE
+        )
     if state.status == Status.ARCHIVED:
-        return Doubt("warn", "It is archived.", "Agents find it only by its exact key, not in lists or searches. " + REVIVE)
+        return Doubt(
+            "warn", "It is archived.", "Agents find it only by its exact key, not in lists or searches. " + REVIVE
+        )
     if state.status == Status.SUPERSEDED:
         by = "by another entry" if state.superseded_by else "and nothing took its place"
-        return Doubt("warn", f"It is superseded {by}.", "Agents find it only by its exact key, not in lists or searches.")
+        return Doubt(
+            "warn", f"It is superseded {by}.", "Agents find it only by its exact key, not in lists or searches."
+        )
     told = evidence(row, effective, effects, marks)
     if state.status == Status.UNDER_REVIEW:
         waits = "It waits for a review; until then agents get it only as a warning, and only when they ask for those."
-        headline = told.headline if told else f"Effective confidence is {effective:.2f}, below {policy.review_below:.2f}."
+        headline = (
+            told.headline if told else f"Effective confidence is {effective:.2f}, below {policy.review_below:.2f}."
+        )
         if told is None and effective >= policy.review_below:
             headline = "It is under review."
         return Doubt("bad" if told and told.tone == "bad" else "warn", headline, waits)
@@ -65,14 +72,13 @@ def evidence(row: Row, effective: float, effects: Sequence[Effect], marks: Landm
         headline = f"{failures(run)}{after_rewrite(run, applied, marks)}; {run[-1].before:.2f} to {effective:.2f}."
     else:
         failed, whole = counted(state.failure_count, "failure"), counted(state.outcome_count, "outcome")
-        headline = f"{failed[:1].upper()}{failed[1:]} in {whole}; confidence is {effective:.2f}."
+        headline = f"{failed} in {whole}; confidence is {effective:.2f}."
     return Doubt("bad" if discredited else "warn", headline, rest)
 
 
 def failures(run: Sequence[Effect]) -> str:
-    """Return "Two failures in 3 days"; `run` is newest first."""
+    """Return "2 failures in 3 days"; `run` is newest first."""
     words = counted(len(run), "failure")
-    words = words[:1].upper() + words[1:]
     if len(run) == 1:
         return words
     days = (run[0].at - run[-1].at) / DAY
@@ -88,5 +94,4 @@ def after_rewrite(run: Sequence[Effect], applied: Sequence[Effect], marks: Landm
 
 
 def counted(number: int, noun: str) -> str:
-    words = SMALL[number] if number < len(SMALL) else f"{number:,}"
-    return f"{words} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

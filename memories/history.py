@@ -43,6 +43,10 @@ class Mark:
     number: int
     confidence: float
 
+    @property
+    def label(self) -> str:
+        return f"v{self.number}"
+
 
 @dataclass(frozen=True, slots=True)
 class Landmarks:
@@ -95,7 +99,8 @@ def landmarks(viewer: Viewer, entry_id: int) -> Landmarks:
         SELECT t.since, v.at, v.change, g.actor, g.reason,
                {mark.format(number="t.validated")}, {mark.format(number="t.before")},
                (SELECT array_agg(o.owner ORDER BY o.owner) FROM memories_entry o
-                 WHERE {viewer.visible("o")} AND o.branch = e.branch AND o.entity_path = e.entity_path AND o.key = e.key),
+                 WHERE {viewer.visible("o")} AND o.branch = e.branch AND o.entity_path = e.entity_path
+                   AND o.key = e.key),
                (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
                    AND f.skipped = '' AND f.outcome_type = ANY(%(successes)s)),
                (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
@@ -109,7 +114,9 @@ def landmarks(viewer: Viewer, entry_id: int) -> Landmarks:
         cursor.execute(sql, values)
         found = cursor.fetchone()
     validated, before = (Mark(int(mark[0]), mark[1]) if mark else None for mark in found[5:7])
-    return Landmarks(*found[:5], validated, before, tuple(found[7]), *found[8:])
+    since, at, change, actor, reason = found[:5]
+    owners, successes, failures = found[7:]
+    return Landmarks(since, at, change, actor, reason, validated, before, tuple(owners), successes, failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +147,15 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Some versions, newest first; `older` is the number below which the list goes on, `newer` where it began before."""
+    """Some versions, newest first; the list goes on below `older`, and what is newer begins below `newer`."""
 
     shown: list[Shown]
     older: int | None
     newer: int | None
+
+    @property
+    def last(self) -> int:
+        return self.shown[-1].row.version
 
     @property
     def chained(self) -> bool:

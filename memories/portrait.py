@@ -9,7 +9,7 @@ import msgspec
 from memories import doubt, history, reads, timeline
 from memories.doubt import Doubt
 from memories.heads import Name
-from memories.history import Landmarks, Mark, Reader, Reference, Versions
+from memories.history import Landmarks, Mark, Reader, Reference, Shown, Versions
 from memories.rows import Row
 from memories.rules import decay, integrity, tiers
 from memories.rules.kinds import Change
@@ -52,6 +52,14 @@ class Portrait:
     def recommended(self) -> Mark | None:
         """Return the version to go back to, if going back is worth a thought."""
         return self.marks.recommended(self.row.state.evidence_status)
+
+    @property
+    def compared(self) -> tuple[int, int]:
+        """Return the two versions chosen at first: the one to go back to, or the one before, and the newest shown."""
+        numbers = [shown.row.version for shown in self.versions.shown]
+        mark = self.recommended
+        before = mark.number if mark and mark.number in numbers[1:] else numbers[min(1, len(numbers) - 1)]
+        return before, numbers[0]
 
     @property
     def doubt(self) -> Doubt | None:
@@ -119,7 +127,9 @@ def of(
     marks = history.landmarks(viewer, row.entry_id)
     versions = history.versions(viewer, row.entry_id, current=row.version, below=below)
     steps = timeline.steps(viewer, row)
-    span = {"first": marks.claim_since, "last": row.version, "since": marks.claim_at, "until": row.accessed_at}
+    readers = history.readers(
+        viewer, row.entry_id, first=marks.claim_since, last=row.version, since=marks.claim_at, until=row.accessed_at
+    )
     return Portrait(
         row=row,
         now=now,
@@ -130,7 +140,7 @@ def of(
         steps=steps,
         forecast=timeline.ahead(row, viewer.policy, now, since=steps.points[0].at),
         effects=history.effects(viewer, row.entry_id),
-        readers=history.readers(viewer, row.entry_id, **span),
+        readers=readers,
         references=history.references(viewer, branch, row.pattern_refs),
         last_move=last_move(versions, row),
     )
@@ -148,12 +158,12 @@ def last_move(versions: Versions, row: Row) -> Told | None:
     """Return the newest of the versions that moved confidence, unless the list begins further down."""
     if not versions.shown or versions.shown[0].row.version != row.version:
         return None
-    return next((shown.told for shown in versions.shown if moved(shown.told)), versions.shown[-1].told)
+    return next((shown.told for shown in versions.shown if gave_confidence(shown)), versions.shown[-1].told)
 
 
-def moved(told: Told) -> bool:
-    """Tell whether a version gave the entry a confidence."""
-    return told.act.change in MOVES or told.act.before != told.row.state.confidence
+def gave_confidence(shown: Shown) -> bool:
+    """Tell whether the confidence an entry has is this version's doing."""
+    return shown.renews or shown.act.change in MOVES or shown.act.before != shown.row.state.confidence
 
 
 def value(viewer: Viewer, branch: str, name: Name, owner: str | None, number: int | None) -> str:

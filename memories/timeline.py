@@ -13,10 +13,11 @@ from memories.viewers import Viewer
 
 # Longer histories show the first, the last, the lowest and the highest step of so many stretches, and new claims.
 WHOLE = 120
-STRETCHES = 50
+STRETCHES = 36
 CLAIMS = 20
 AHEAD_POINTS = 24
 DAY = timedelta(days=1)
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,8 @@ STEPS = """
                row_number() OVER (PARTITION BY s.number / %(stride)s ORDER BY s.confidence DESC, s.number) AS highest
           FROM steps s
     )
-    SELECT k.number, k.at, k.change, k.confidence, k.before, k.weight, k.policy, k.new_claim, f.outcome_id, f.outcome_ref,
-           f.outcome_type, f.causal_confidence, f.keys, f.verified, f.verified_by, f.credit
+    SELECT k.number, k.at, k.change, k.confidence, k.before, k.weight, k.policy, k.new_claim,
+           f.outcome_id, f.outcome_ref, f.outcome_type, f.causal_confidence, f.keys, f.verified, f.verified_by, f.credit
       FROM ranked k
       LEFT JOIN memories_effect f ON f.account_id = %(account)s AND f.entry_id = %(id)s AND f.at = k.at
                                  AND f.version_made = k.number
@@ -113,19 +114,22 @@ def steps(viewer: Viewer, row: Row) -> Steps:
 
 
 def sum_of(point: Point, policy: Policy) -> str:
-    """Return the product behind an outcome's weight: "2.054 = 2 × 0.8 ÷ 2 × 1.711 × 1.5"; "" where there is none.
+    """Return the product behind an outcome's weight, such as 2.054 = 2 times 0.8 divided by 2 times 1.711 times 1.5.
 
-    Only for what the present policy moved: the factors of another are not known.
+    It is "" where there is none. Only for what the present policy moved: the factors of another are not known.
     """
     if point.outcome_type is None or point.weight is None or point.policy != f"{policy.name}@{policy.version}":
         return ""
-    severity, verified = policy.severity(OutcomeType(point.outcome_type)), policy.verified_weight if point.verified else 1.0
+    severity, verified = (
+        policy.severity(OutcomeType(point.outcome_type)),
+        policy.verified_weight if point.verified else 1.0,
+    )
     factors = severity * (point.causal_confidence or 0) * (point.credit or 0) / (point.keys or 1) * verified
-    words = f"{point.weight:.3f} = {severity:g} × {point.causal_confidence:.3g}"
+    words = f"{point.weight:.3f} = {severity:g} {TIMES} {point.causal_confidence:.3g}"
     words += f" ÷ {point.keys}" if point.keys != 1 else ""
-    words += f" × {point.credit:.3g}" if point.credit != 1 else ""
-    words += f" × {point.weight / factors:.3f}" if factors > 0 else ""
-    return words + (f" × {verified:g}" if point.verified else "")
+    words += f" {TIMES} {point.credit:.3g}" if point.credit != 1 else ""
+    words += f" {TIMES} {point.weight / factors:.3f}" if factors > 0 else ""
+    return words + (f" {TIMES} {verified:g}" if point.verified else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ NOTHING_AHEAD = Forecast([], None, None)
 
 
 def ahead(row: Row, policy: Policy, now: datetime, *, since: datetime) -> Forecast:
-    """Return the forecast of a head's row; `since` is where its chart begins, which says how far ahead is worth showing.
+    """Return the forecast of a head's row; `since`, where its chart begins, decides how far ahead is worth showing.
 
     What people decided about (superseded, archived, pinned) and what is over waits for no threshold.
     """

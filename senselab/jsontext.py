@@ -114,6 +114,9 @@ def small(node: Node) -> bool:
         return not node.pairs
     if not isinstance(node, list):
         return True
+    # With a comma and a space behind each, half as many items as letters fit.
+    if len(node) > LINE // 2:
+        return False
     return all(not isinstance(item, list | Fields) or not size(item) for item in node) and len(plain(node)) <= LINE
 
 
@@ -140,9 +143,14 @@ def lines(node: Node, indent: str = "", before: str = "", after: str = "") -> It
 
 def code(text: str) -> SafeString:
     """Return JSON text pretty-printed and highlighted, cut after about 60,000 characters of markup."""
+    return code_of(parse(text))
+
+
+def code_of(node: Node) -> SafeString:
+    """Return a value as `code` does its text."""
     shown: list[str] = []
     used = 0
-    for line in lines(parse(text)):
+    for line in lines(node):
         # The rest is not even built: half a million numbers would take seconds.
         if used > LONGEST_CODE:
             shown.append('<span class="cut">… cut here: the whole value is longer than a page can show</span>')
@@ -154,8 +162,13 @@ def code(text: str) -> SafeString:
 
 def tree(text: str) -> SafeString:
     """Return JSON text as nested <details>, the first two levels open, at most 1,500 nodes."""
+    return tree_of(parse(text))
+
+
+def tree_of(node: Node) -> SafeString:
+    """Return a value as `tree` does its text."""
     left = [MOST_NODES]
-    html = branch(parse(text), left, 0)
+    html = branch(node, left, 0)
     if left[0] < 0:
         html += format_html('<p class="cut">{} more values are not shown as a tree</p>', wording.grouped(-left[0]))
     return format_html('<div class="json-tree">{}</div>', html)

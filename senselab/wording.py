@@ -48,7 +48,7 @@ def key_label(key: str) -> str:
 
 
 def below(path: str, chosen: str | None) -> str:
-    """Return what of a path lies below a chosen one: "payments" of "shop/payments" below "shop", "" of "shop" itself."""
+    """Return what of a path lies below a chosen one: "payments" of "shop/payments" below "shop", "" of itself."""
     if path == chosen:
         return ""
     return path.removeprefix(f"{chosen.rstrip('/')}/") if chosen else path

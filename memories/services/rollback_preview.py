@@ -135,7 +135,9 @@ def kept(row: Row, after: State, marks: Landmarks) -> list[Kept]:
     """Return what stays as it is."""
     outcomes, next_version = marks.successes + marks.failures, row.version + 1
     told = [
-        Kept("outcomes", f"all {outcomes:,} stay in the ledger, with the versions they moved" if outcomes else "none yet"),
+        Kept(
+            "outcomes", f"all {outcomes:,} stay in the ledger, with the versions they moved" if outcomes else "none yet"
+        ),
         Kept("history", f"v1 to v{row.version} stay; v{next_version} is added, and another rollback undoes it"),
         Kept("visibility", f"private to {row.owner}" if row.owner else "shared"),
         Kept("pinned", "stays pinned" if after.pinned else "stays unpinned"),

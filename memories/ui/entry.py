@@ -17,9 +17,7 @@ def entry(request: HttpRequest) -> HttpResponse:
     """Show an entry in whatever state; `before` asks for versions older than that number."""
     asked = named.asked(request)
     below = named.version_in(request.GET, "before")
-    shown = portrait.of(
-        viewer_of(request), asked.branch, asked.name, timezone.now(), owner=asked.owner, below=below
-    )
+    shown = portrait.of(viewer_of(request), asked.branch, asked.name, timezone.now(), owner=asked.owner, below=below)
     context = {
         "entry": shown,
         "row": shown.row,
@@ -35,5 +33,7 @@ def entry(request: HttpRequest) -> HttpResponse:
 def entry_value(request: HttpRequest) -> HttpResponse:
     """Send a value as it was sent to us, the current one or that of a version, however long it is."""
     asked = named.asked(request)
-    value = portrait.value(viewer_of(request), asked.branch, asked.name, asked.owner, named.version_in(request.GET, "version"))
+    value = portrait.value(
+        viewer_of(request), asked.branch, asked.name, asked.owner, named.version_in(request.GET, "version")
+    )
     return HttpResponse(value, content_type="application/json")

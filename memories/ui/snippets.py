@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from memories.rows import Row
 
@@ -28,7 +29,11 @@ def curl(row: Row, origin: str) -> str:
     if row.owner:
         # What is private to an agent is found by that agent alone.
         parts.append(f"-H {shlex.quote(f'X-AMFS-Agent-Id: {row.owner}')}")
-    parts += [f"--data-urlencode {shlex.quote(f'{name}={value}')}" for name, value in fields.items()]
+    # What turns text around or cannot be seen is written so that it can.
+    if all(value.isprintable() for value in fields.values()):
+        parts += [f"--data-urlencode {shlex.quote(f'{name}={value}')}" for name, value in fields.items()]
+    else:
+        parts += [f"-d {shlex.quote(urlencode({name: value}))}" for name, value in fields.items()]
     return " \\\n  ".join(parts)
 
 
