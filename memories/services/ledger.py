@@ -1,7 +1,7 @@
 """The one place that writes versions: change set, claims, versions, effects and heads in one statement, all or nothing."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -9,140 +9,14 @@ from typing import Any
 import msgspec
 from django.db import connection
 
-from memories.heads import STATE, ClaimHead, Head
+from memories.heads import STATE, ClaimHead
 from memories.rules import integrity, seals
-from memories.rules.policy import Policy
 from memories.rules.silence import Silence
 from memories.rules.state import State
-from memories.rules.values import Value
-from memories.services.ledger_sql import APPEND
+from memories.services.acts import Act, Actor, Claimed, Effect, Move, Next, claimed
+from memories.services.ledger_sql import APPEND, APPEND_TO
 
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who acts: an agent, a person or a job, by name; `session_id` and `request_id` when there are any."""
-
-    kind: str
-    name: str
-    session_id: str = ""
-    request_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """What will be one change set: its kind, who did it, when, why, and what brought it about."""
-
-    kind: str
-    actor: Actor
-    at: datetime
-    policy: Policy
-    reason: str = ""
-    cause: str = ""
-    undoes_id: int | None = None
-
-    @property
-    def policy_name(self) -> str:
-        return f"{self.policy.name}@{self.policy.version}"
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """A claim, new or there already (`id`): what was said, by whom and when."""
-
-    agent_id: str
-    session_id: str
-    written_at: datetime
-    digest: bytes
-    content_hash: str
-    salt: bytes
-    content: bytes
-    id: int | None = None
-    value: str | None = None
-    is_artifact: bool = False
-    pattern_refs: tuple[str, ...] = ()
-    artifact_refs: Sequence[Mapping[str, Any]] = ()
-    embedding: Sequence[float] | None = None
-
-
-def claimed(
-    value: Value,
-    *,
-    agent_id: str,
-    session_id: str,
-    written_at: datetime,
-    pattern_refs: tuple[str, ...] = (),
-    artifact_refs: Sequence[Mapping[str, Any]] = (),
-    **extras: Any,
-) -> Claimed:
-    """Return a new claim of a checked value, salted and hashed."""
-    salt = secrets.token_bytes(16)
-    references = seals.references(pattern_refs, msgspec.json.encode(artifact_refs).decode())
-    return Claimed(
-        agent_id=agent_id,
-        session_id=session_id,
-        written_at=written_at,
-        digest=value.digest,
-        content_hash=value.content_hash,
-        salt=salt,
-        content=seals.claim_content(salt, value.text, references),
-        value=value.text,
-        is_artifact=value.is_artifact,
-        pattern_refs=pattern_refs,
-        artifact_refs=artifact_refs,
-        **extras,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What a step of an outcome did to an entry, or (``skipped``) why nothing."""
-
-    outcome_id: int
-    outcome_ref: str
-    outcome_type: str
-    agent_id: str
-    step: int
-    causal_confidence: float
-    keys: int
-    verified: bool
-    verified_by: str
-    credit: float = 1.0
-    version_read: int | None = None
-    before: float | None = None
-    weight: float | None = None
-    after: float | None = None
-    skipped: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """One version to come: why, the state it leaves, the arithmetic behind it, and the effect that made it."""
-
-    change: str
-    state: State
-    before: float | None = None
-    weight: float | None = None
-    effect: Effect | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """What an act does to one entry.
-
-    `head` is the entry as the caller saw it (None: it is new, then the names are given); `claim` is the claim it stands
-    on from now on (None: the one it has). `access` tells whether the act counts as use, so that silence counts anew.
-    """
-
-    steps: Sequence[Next]
-    head: Head | None = None
-    branch: str = "main"
-    entity_path: str = ""
-    key: str = ""
-    owner: str = ""
-    claim: Claimed | None = None
-    access: bool = True
-    importance_score: float | None = None
-    importance_dimensions: Mapping[str, float] | None = None
+__all__ = ["Act", "Actor", "Claimed", "Effect", "Move", "Next", "Written", "append", "claimed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +31,19 @@ class Written:
         return all(entry_id is not None for entry_id in self.entry_ids)
 
 
-def append(account_id: int, act: Act, moves: Sequence[Move], *, skipped: Sequence[tuple[int, Effect]] = ()) -> Written:
+def append(
+    account_id: int,
+    act: Act,
+    moves: Sequence[Move],
+    *,
+    skipped: Sequence[tuple[int, Effect]] = (),
+    change_set_id: int | None = None,
+) -> Written:
     """Write all moves as one change set; a move whose entry somebody changed meanwhile writes nothing at all.
 
-    One statement. `skipped` are effects that moved nothing, with the id of the entry they left alone. Call it inside a
-    transaction when several moves stand or fall together, and look at `Written.complete`.
+    One statement. `skipped` are effects that moved nothing, with the id of the entry they left alone. With
+    `change_set_id` the versions join that set instead. Call it inside a transaction when several moves stand or fall
+    together, and look at `Written.complete`.
     """
     prepared = [_prepare(index, move, act) for index, move in enumerate(moves)]
     payload = {
@@ -185,7 +67,10 @@ def append(account_id: int, act: Act, moves: Sequence[Move], *, skipped: Sequenc
         "policy": act.policy_name,
     }
     with connection.cursor() as cursor:
-        cursor.execute(APPEND, parameters)
+        if change_set_id is None:
+            cursor.execute(APPEND, parameters)
+        else:
+            cursor.execute(APPEND_TO, parameters | {"change_set": change_set_id})
         rows = cursor.fetchall()
     ids: dict[int, int] = {index: entry_id for index, entry_id, _ in rows}
     return Written(rows[0][2] if rows else None, [ids.get(index) for index in range(len(moves))])
@@ -198,7 +83,7 @@ def _prepare(index: int, move: Move, act: Act) -> tuple[dict[str, Any], dict[str
         raise ValueError("a new entry needs a claim")
     salt = head.salt if head else secrets.token_bytes(16)
     versions, seal, chain = _versions(index, move, act, claim, salt)
-    kept, accessed_at = (last.state.freshness, act.at) if move.access or not head else (head.kept, head.accessed_at)
+    kept, accessed_at = _silence(move, last.state, act)
     recalls = head.recall_count if head else 0
     silence = Silence(last.state, kept, accessed_at, recalls)
     written = {
@@ -229,6 +114,12 @@ def _prepare(index: int, move: Move, act: Act) -> tuple[dict[str, Any], dict[str
         **_state(last.state),
     }
     return written, _claim(index, move.claim) if move.claim and move.claim.id is None else None, versions
+
+
+def _silence(move: Move, state: State, act: Act) -> tuple[float, datetime]:
+    if move.silence is not None:
+        return move.silence
+    return (state.freshness, act.at) if move.access or not move.head else (move.head.kept, move.head.accessed_at)
 
 
 def _versions(

@@ -63,8 +63,23 @@ INSERTED = [
 UPDATED = [name for name in INSERTED if name not in {"branch", "entity_path", "key"}]
 PLAIN = "translate(h.entity_path || ' ' || h.key, '/_.:-', '     ')"
 
+NEW_SET = """
+    INSERT INTO memories_changeset (account_id, kind, actor_kind, actor, session_id, reason, cause, request_id, at,
+                                    size, undoes_id)
+    SELECT %(account)s, %(kind)s, %(actor_kind)s, %(actor)s, %(session)s, %(reason)s, %(cause)s, %(request)s,
+           %(at)s, count(*), %(undoes)s
+      FROM versions HAVING count(*) > 0
+    RETURNING id
+"""
+# A bulk run adds its batches to the set that its first one made.
+GROWN_SET = """
+    UPDATE memories_changeset s SET size = s.size + n.versions FROM (SELECT count(*) AS versions FROM versions) n
+     WHERE s.account_id = %(account)s AND s.id = %(change_set)s
+    RETURNING s.id
+"""
+
 # Every table's rows come from the one payload; what guards them is that a head was made or moved.
-APPEND = f"""
+STATEMENT = f"""
 WITH payload AS (SELECT %(payload)s::jsonb AS p),
 heads AS MATERIALIZED (
     SELECT r.*, coalesce(r.entry_id, nextval('memories_entry_id_seq')) AS eid,
@@ -99,12 +114,7 @@ versions AS (
         content_digest text, seal text, effect jsonb, {STATE_TYPES}) JOIN done d ON d.i = v.i
 ),
 change_set AS (
-    INSERT INTO memories_changeset (account_id, kind, actor_kind, actor, session_id, reason, cause, request_id, at,
-                                    size, undoes_id)
-    SELECT %(account)s, %(kind)s, %(actor_kind)s, %(actor)s, %(session)s, %(reason)s, %(cause)s, %(request)s,
-           %(at)s, count(*), %(undoes)s
-      FROM versions HAVING count(*) > 0
-    RETURNING id
+    {{change_set}}
 ),
 claims AS (
     INSERT INTO memories_claim (account_id, id, entry_id, value, is_artifact, agent_id, session_id, written_at,
@@ -146,3 +156,5 @@ effects AS (
 )
 SELECT d.i, d.eid, s.id FROM done d, change_set s
 """
+APPEND = STATEMENT.format(change_set=NEW_SET)
+APPEND_TO = STATEMENT.format(change_set=GROWN_SET)
