@@ -5,9 +5,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from memories.rules.state import State
+from senselab import pipeline
 
 STATE = tuple(field.name for field in fields(State))
 
@@ -91,12 +90,13 @@ def read(account_id: int, where: str, parameters: Sequence[Any], *, lock: bool =
 
     Locking takes a statement of its own: one that waits for a lock goes on with the new entry but the old claim.
     """
-    with connection.cursor() as cursor:
-        if lock:
-            locked = f"SELECT 1 FROM memories_entry e WHERE e.account_id = %s AND {where}{IN_KEY_ORDER} FOR NO KEY UPDATE"
-            cursor.execute(locked, [account_id, *parameters])
-        cursor.execute(f"{HEAD} AND {where}{IN_KEY_ORDER}", [account_id, *parameters])
-        return [head_of(row) for row in cursor.fetchall()]
+    bound = [account_id, *parameters]
+    queries: list[pipeline.Query] = [(f"{HEAD} AND {where}{IN_KEY_ORDER}", bound)]
+    if lock:
+        locked = f"SELECT 1 FROM memories_entry e WHERE e.account_id = %s AND {where}{IN_KEY_ORDER} FOR NO KEY UPDATE"
+        queries.insert(0, (locked, bound))
+    *_, found = pipeline.fetch(*queries)
+    return [head_of(row) for row in found]
 
 
 NAMED = "e.branch = %s AND e.entity_path = %s AND e.key = %s AND e.owner = ANY(%s)"

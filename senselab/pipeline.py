@@ -13,8 +13,9 @@ def fetch(*queries: Query) -> list[list[tuple[Any, ...]]]:
     """Run queries in one pipeline flush and return the rows of each."""
     connection.ensure_connection()
     with ExitStack() as stack:
-        stack.enter_context(connection.connection.pipeline())
         cursors = [stack.enter_context(connection.cursor()) for _ in queries]
-        for cursor, (sql, parameters) in zip(cursors, queries, strict=True):
-            cursor.execute(sql, parameters)
+        # Rows asked for inside the pipeline would cost a flush of their own, and leaving it another.
+        with connection.wrap_database_errors, connection.connection.pipeline():
+            for cursor, (sql, parameters) in zip(cursors, queries, strict=True):
+                cursor.execute(sql, parameters)
         return [cursor.fetchall() for cursor in cursors]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from memories import heads
 from memories.heads import Head, Name
@@ -19,7 +19,7 @@ from memories.rules.standing import Standing
 from memories.rules.state import State
 from memories.rules.values import Value
 from memories.services import ledger
-from memories.services.ledger import Act, Actor, Claimed, Move, Next
+from memories.services.ledger import Act, Actor, Claimed, Move, Next, Written
 from senselab.errors import StaleVersion
 
 # Whether a caller said nothing about a field, which on a rewrite of the same claim keeps what was there.
@@ -114,19 +114,25 @@ def _write(account_id: int, draft: Draft, act: Act, found: Sequence[Head], expec
     head = target(found, shared=draft.shared)
     refuse_stale(head, expected)
     move = plan(draft, head, act)
-    try:
-        written = ledger.append(account_id, act, [move])
-    except IntegrityError:
-        # A private entry was to be published while somebody wrote a shared one of its name.
-        if head is None or head.owner == "" or not draft.shared or connection.in_atomic_block:
-            raise
-        return None
+    publishes = head is not None and head.owner != "" and draft.shared
+    written = _publish(account_id, act, move) if publishes else ledger.append(account_id, act, [move])
     entry_id = written.entry_ids[0]
     if entry_id is None or written.change_set_id is None or move.claim is None:
         return None
     version = (head.version if head else 0) + 1
     chain = integrity.chain(move.claim.content_hash, head.integrity_chain if head else None)
     return Stored(head, move.claim, move.steps[0].state, version, entry_id, written.change_set_id, chain)
+
+
+def _publish(account_id: int, act: Act, move: Move) -> Written:
+    """Write what makes a private entry shared, or nothing when somebody wrote a shared one of its name meanwhile."""
+    try:
+        with transaction.atomic():
+            return ledger.append(account_id, act, [move])
+    except IntegrityError as error:
+        if "an_entry_key_is_taken_once" not in str(error):
+            raise
+        return Written(None, [None])
 
 
 def refuse_stale(head: Head | None, expected: int | None) -> None:
