@@ -1,0 +1,90 @@
+"""How often the client waits for the database: a relay between the two that counts, and what was said meanwhile."""
+
+import contextlib
+import select
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+
+
+@dataclass
+class Counted:
+    """Round trips (the client spoke after it had been answered) and the statements it ran."""
+
+    trips: int = 0
+    statements: list[str] = field(default_factory=list)
+
+    def note(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        self.statements.append(" ".join(sql.split()))
+        return execute(sql, params, many, context)
+
+
+class Relay:
+    """Passes bytes between one client and the server; a turn of the conversation towards the server is a round trip."""
+
+    def __init__(self, folder: Path, upstream: tuple[str, str]) -> None:
+        self.trips = 0
+        self.upstream = upstream
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(folder / ".s.PGSQL.5432"))
+        self.listener.listen()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _server(self) -> socket.socket:
+        host, port = self.upstream
+        if not host.startswith("/"):
+            return socket.create_connection((host or "127.0.0.1", int(port or 5432)))
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(f"{host}/.s.PGSQL.{port or 5432}")
+        return server
+
+    def _run(self) -> None:
+        client, _ = self.listener.accept()
+        with client, self._server() as server:
+            answered = True
+            while True:
+                for ready in select.select([client, server], [], [])[0]:
+                    data = ready.recv(65536)
+                    if not data:
+                        return
+                    if ready is client:
+                        self.trips += answered
+                    answered = ready is server
+                    (server if ready is client else client).sendall(data)
+
+
+@contextmanager
+def relayed() -> Iterator[Relay]:
+    """Send this thread's connection through a relay."""
+    settings = connection.settings_dict
+    kept = {name: settings[name] for name in ("HOST", "PORT")}
+    connection.close()
+    with tempfile.TemporaryDirectory(prefix="trips") as folder:
+        relay = Relay(Path(folder), (kept["HOST"], kept["PORT"]))
+        settings.update(HOST=folder, PORT="5432")
+        try:
+            yield relay
+        finally:
+            connection.close()
+            settings.update(kept)
+            relay.thread.join(5)
+            relay.listener.close()
+
+
+@contextmanager
+def counted(relay: Relay) -> Iterator[Counted]:
+    """Count what happens within."""
+    told = Counted()
+    before = relay.trips
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(connection.execute_wrapper(told.note))
+        yield told
+    told.trips = relay.trips - before
