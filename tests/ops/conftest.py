@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 import pytest
 
+from senselab.cluster import socket_folder
 from senselab.engine import running_as
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -115,6 +116,8 @@ def anywhere() -> Iterator[Path]:
     folder = top / "Größe und Übung" / ("ein ziemlich langer Name " * 4).strip()
     folder.mkdir(parents=True)
     yield folder
+    for data in [*folder.iterdir(), *folder.glob("*/data")]:
+        shutil.rmtree(socket_folder(data), ignore_errors=True)
     shutil.rmtree(top)
 
 
