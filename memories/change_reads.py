@@ -9,7 +9,9 @@ from django.db import connection
 from memories.viewers import Viewer
 from senselab import cursors
 
-COLUMNS = "s.id, s.kind, s.actor_kind, s.actor, s.session_id, s.reason, s.cause, s.request_id, s.at, s.size, s.undoes_id"
+COLUMNS = (
+    "s.id, s.kind, s.actor_kind, s.actor, s.session_id, s.reason, s.cause, s.request_id, s.at, s.size, s.undoes_id"
+)
 PAGE = 50
 
 

@@ -1,4 +1,4 @@
-"""Figures of an account, from sums that are exact at once and never lock (memories.Sums); only what the viewer may see."""
+"""Figures of an account, from sums that are exact at once and never lock; only what the viewer may see."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -123,7 +123,8 @@ class Extremes:
 
 def extremes(viewer: Viewer, now: datetime, branch: str = "main") -> Extremes:
     """Return ends and weeks, each down an index."""
-    base = f"FROM memories_entry e WHERE {viewer.visible()} AND e.branch = %(branch)s AND e.status IN ('active', 'under_review')"
+    listed = "e.status IN ('active', 'under_review')"
+    base = f"FROM memories_entry e WHERE {viewer.visible()} AND e.branch = %(branch)s AND {listed}"
     sql = f"""
         SELECT (SELECT min(e.confidence) {base}), (SELECT max(e.confidence) {base}),
                (SELECT min(e.written_at) {base}), (SELECT max(e.written_at) {base}),

@@ -1,4 +1,4 @@
-"""The head of an entry as services hold it in their hands: read in one statement, moved by rules, written by the ledger."""
+"""The head of an entry as services hold it: read in one statement, moved by rules, written by the ledger."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -74,15 +74,21 @@ HEAD = f"""
 IN_KEY_ORDER = " ORDER BY e.branch, e.entity_path, e.key, e.owner"
 
 
+def state_of(columns: Sequence[Any]) -> State:
+    """Return the state that a row's columns, in the order of STATE, hold."""
+    values: Any = (tuple(value) if isinstance(value, list) else value for value in columns)
+    return State(*values)
+
+
+def plain(columns: Sequence[Any]) -> list[Any]:
+    return [bytes(value) if isinstance(value, memoryview) else value for value in columns]
+
+
 def head_of(row: Sequence[Any]) -> Head:
-    state, claim = row[6 : 6 + len(STATE)], row[6 + len(STATE) : 14 + len(STATE)]
-    rest = row[14 + len(STATE) :]
-    return Head(
-        *row[:6],
-        State(*(tuple(value) if isinstance(value, list) else value for value in state)),
-        ClaimHead(*(bytes(value) if isinstance(value, memoryview) else value for value in claim)),
-        *(bytes(value) if isinstance(value, memoryview) else value for value in rest),
-    )
+    end = 6 + len(STATE)
+    claim: Any = plain(row[end : end + 8])
+    rest: Any = [*row[:6], state_of(row[6:end]), ClaimHead(*claim), *plain(row[end + 8 :])]
+    return Head(*rest)
 
 
 def read(account_id: int, where: str, parameters: Sequence[Any], *, lock: bool = False) -> list[Head]:

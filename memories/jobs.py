@@ -71,13 +71,16 @@ def due(job: str, account_id: int, now: datetime) -> list[int]:
         return [entry_id for (entry_id,) in cursor.fetchall()]
 
 
-def transitions(job: str, account: Account, now: datetime, plan: Callable[[Head, Policy, datetime], Next | None]) -> int:
+Plan = Callable[[Head, Policy, datetime], Next | None]
+
+
+def transitions(job: str, account: Account, now: datetime, plan: Plan) -> int:
     """Write what is due, batch by batch, each batch one change set; what needs no version gets its next moment."""
     policy, changed = account_policy(account), 0
     while ids := due(job, account.pk, now):
         with transaction.atomic():
             # Somebody may have been there between the look and the lock: only what is still due counts.
-            found = [head for head in heads.by_ids(account.pk, ids, lock=True)]
+            found = heads.by_ids(account.pk, ids, lock=True)
             planned = [(head, plan(head, policy, now)) for head in found]
             moves = [Move(steps=[step], head=head, access=False) for head, step in planned if step is not None]
             if moves:
@@ -200,7 +203,7 @@ def fold() -> int:
     """Fold what writes added to the sums, and drop answers kept for repeats that nobody will repeat. Each minute."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM accounts_keptanswer WHERE created_at < %s", [timezone.now() - KEPT_ANSWERS])
-    return everywhere("fold", lambda account, now: figures.fold(account.pk))
+    return everywhere("fold", lambda account, _: figures.fold(account.pk))
 
 
 SCHEDULES = {

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import DatabaseError, connection, transaction
 
@@ -45,7 +46,8 @@ def flush_sql(policy: Policy) -> str:
     return f"""
     WITH given AS (
         SELECT * FROM unnest(%(entries)s::bigint[], %(versions)s::int[], %(agents)s::text[], %(sessions)s::text[],
-                             %(counts)s::int[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[], %(tokens)s::bigint[])
+                             %(counts)s::int[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[],
+                             %(tokens)s::bigint[])
             AS g(entry_id, version, agent_id, session_id, n, first_at, last_at, tokens)
     ),
     entries AS (
@@ -63,11 +65,13 @@ def flush_sql(policy: Policy) -> str:
          ORDER BY e.id
         ON CONFLICT (account_id, entry_id) DO UPDATE
            SET recall_count = kept.recall_count + excluded.recall_count,
-               freshness = CASE WHEN excluded.accessed_at > kept.accessed_at THEN excluded.freshness ELSE kept.freshness END,
+               freshness = CASE WHEN excluded.accessed_at > kept.accessed_at
+                                THEN excluded.freshness ELSE kept.freshness END,
                accessed_at = greatest(kept.accessed_at, excluded.accessed_at)
     ),
     readings AS (
-        INSERT INTO memories_reading AS kept (account_id, month, entry_id, version, agent_id, session_id, count, first_at, last_at)
+        INSERT INTO memories_reading AS kept (account_id, month, entry_id, version, agent_id, session_id, count,
+                                              first_at, last_at)
         SELECT %(account)s, date_trunc('month', g.last_at AT TIME ZONE 'UTC')::date, g.entry_id, g.version, g.agent_id,
                g.session_id, sum(g.n), min(g.first_at), max(g.last_at)
           FROM given g JOIN memories_entry e ON e.account_id = %(account)s AND e.id = g.entry_id
@@ -97,7 +101,7 @@ def write(account_id: int, policy: Policy, reads: Iterable[Read]) -> None:
         gathered[(read.entry_id, read.version, read.agent_id, read.session_id)].append(read)
     if not gathered:
         return
-    parameters = {
+    parameters: dict[str, Any] = {
         "account": account_id,
         "entries": [key[0] for key in gathered],
         "versions": [key[1] for key in gathered],

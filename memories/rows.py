@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import connection
 
+from memories import heads
 from memories.heads import STATE
 from memories.rules.policy import Policy
 from memories.rules.silence import Silence
@@ -86,8 +87,8 @@ WITHOUT_VALUES = VERSIONS.replace("c.value,", "'',")
 
 def row_of(row: Sequence[Any]) -> Row:
     end = 7 + len(STATE)
-    state = State(*(tuple(value) if isinstance(value, list) else value for value in row[7:end]))
-    return Row(*row[:7], state, *row[end:])
+    values: Any = [*row[:7], heads.state_of(row[7:end]), *row[end:]]
+    return Row(*values)
 
 
 def select(sql: str, parameters: Sequence[Any] | dict[str, Any]) -> list[Row]:

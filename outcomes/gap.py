@@ -31,7 +31,8 @@ SQL = """
          LIMIT {pool}
     )
     SELECT count(*), count(*) FILTER (WHERE entry_key = ANY(%(cited)s)),
-           (array_agg(entry_key ORDER BY settled_confidence DESC, entry_key) FILTER (WHERE NOT entry_key = ANY(%(cited)s)))[1:{sample}]
+           (array_agg(entry_key ORDER BY settled_confidence DESC, entry_key)
+              FILTER (WHERE NOT entry_key = ANY(%(cited)s)))[1:{sample}]
       FROM matched
 """
 

@@ -31,10 +31,10 @@ class Outcome(models.Model):
     final_action_index = models.IntegerField(null=True)
     actions_taken = models.JSONField(default=list)
     entity_paths = ArrayField(models.TextField(), default=list)
-    situation = models.TextField(null=True)  # noqa: DJ001 - null on the wire as well
+    situation = models.TextField(null=True)
     covariates = models.JSONField(default=dict)
-    task_input = models.TextField(null=True)  # noqa: DJ001
-    response_text = models.TextField(null=True)  # noqa: DJ001
+    task_input = models.TextField(null=True)
+    response_text = models.TextField(null=True)
     tool_calls = models.JSONField(default=list)
     session_metadata = models.JSONField(null=True)
     trace_follows = models.BooleanField(default=False)
@@ -45,7 +45,8 @@ class Outcome(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["account", "digest"], name="an_outcome_is_stored_once"),
             models.CheckConstraint(
-                condition=Q(outcome_type__in=[word.value for word in OutcomeType]), name="an_outcome_type_is_one_we_know"
+                condition=Q(outcome_type__in=[word.value for word in OutcomeType]),
+                name="an_outcome_type_is_one_we_know",
             ),
             models.CheckConstraint(
                 condition=Q(causal_confidence__gte=0.0, causal_confidence__lte=1.0),

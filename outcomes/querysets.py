@@ -23,7 +23,7 @@ HIDDEN = """
 """
 
 
-class Outcomes(models.QuerySet):
+class Outcomes(models.QuerySet[Any]):
     def of(self, account_id: int) -> Self:
         return self.filter(account_id=account_id)
 

@@ -14,6 +14,7 @@ from outcomes.rules import CONCLUSION
 from senselab import cursors
 
 PAGE = 50
+GOOD = [str(word) for word in SUCCESSES]
 MOVED = """(SELECT count(DISTINCT f.entry_id) FROM memories_effect f
              WHERE f.account_id = o.account_id AND f.outcome_id = o.id AND f.version_made IS NOT NULL)"""
 # Entries at a path or below it; '0' follows '/', so that the range walks down the index.
@@ -219,7 +220,7 @@ def days(viewer: Viewer, now: datetime, count: int) -> list[Day]:
         "account": viewer.account_id,
         "since": since,
         "now": now,
-        "good": [str(word) for word in SUCCESSES],
+        "good": GOOD,
     }
     with connection.cursor() as database:
         database.execute(DAYS, values)
@@ -248,7 +249,7 @@ class Ended:
 
 def by_agent(viewer: Viewer, since: datetime) -> dict[str, Ended]:
     """Return how tasks ended since a moment, for each agent that told of any."""
-    values: dict[str, Any] = {"account": viewer.account_id, "since": since, "good": [str(word) for word in SUCCESSES]}
+    values: dict[str, Any] = {"account": viewer.account_id, "since": since, "good": GOOD}
     with connection.cursor() as database:
         database.execute(BY_AGENT, values)
         return {agent: Ended(good, whole) for agent, good, whole in database.fetchall()}

@@ -57,7 +57,10 @@ def distinct(keys: Sequence[str]) -> tuple[str, ...]:
 def steps(report: Report) -> list[Judged]:
     """Return failed attempts, oldest first, then the conclusion; steps that rely on nothing are left out."""
     ordered = sorted(enumerate(report.attempts, start=1), key=lambda pair: (pair[1].attempt, pair[0]))
-    tried = [Judged(place, a.outcome_type, distinct(a.keys), a.versions) for place, (_, a) in enumerate(ordered, start=1)]
+    tried = [
+        Judged(place, attempt.outcome_type, distinct(attempt.keys), attempt.versions)
+        for place, (_, attempt) in enumerate(ordered, start=1)
+    ]
     last = Judged(CONCLUSION, report.outcome_type, distinct(report.keys), report.versions)
     return [step for step in [*tried, last] if step.keys]
 
@@ -73,6 +76,6 @@ def digest(report: Report) -> bytes:
         sorted(set(report.keys)),
         float(report.causal_confidence),
         report.verified_by != "",
-        sorted(attempts, key=lambda attempt: json.dumps(attempt)),
+        sorted(attempts, key=json.dumps),
     ]
     return hashlib.sha256(json.dumps(same, ensure_ascii=True).encode()).digest()

@@ -98,36 +98,34 @@ def commit(account_id: int, report: Report, *, actor: Actor, policy: Policy, now
 
 def _store(account_id: int, report: Report, actor: Actor, now: datetime) -> int | None:
     told = report.told
+    values: list[Any] = [
+        account_id,
+        rules.digest(report),
+        report.outcome_ref,
+        report.outcome_type,
+        report.agent_id,
+        actor.session_id,
+        report.branch,
+        report.causal_confidence,
+        report.verified_by,
+        report.replayed,
+        now,
+        list(report.keys),
+        Jsonb(dict(report.versions)),
+        Jsonb([_told(attempt) for attempt in report.attempts]),
+        told.get("final_action_index"),
+        Jsonb(told.get("actions_taken") or []),
+        list(told.get("entity_paths") or []),
+        told.get("situation"),
+        Jsonb(told.get("covariates") or {}),
+        told.get("task_input"),
+        told.get("response_text"),
+        Jsonb(told.get("tool_calls") or []),
+        Jsonb(told.get("session_metadata")) if told.get("session_metadata") is not None else None,
+        bool(told.get("trace_follows")),
+    ]
     with connection.cursor() as cursor:
-        cursor.execute(
-            STORE,
-            [
-                account_id,
-                rules.digest(report),
-                report.outcome_ref,
-                report.outcome_type,
-                report.agent_id,
-                actor.session_id,
-                report.branch,
-                report.causal_confidence,
-                report.verified_by,
-                report.replayed,
-                now,
-                list(report.keys),
-                Jsonb(dict(report.versions)),
-                Jsonb([_told(attempt) for attempt in report.attempts]),
-                told.get("final_action_index"),
-                Jsonb(told.get("actions_taken") or []),
-                list(told.get("entity_paths") or []),
-                told.get("situation"),
-                Jsonb(told.get("covariates") or {}),
-                told.get("task_input"),
-                told.get("response_text"),
-                Jsonb(told.get("tool_calls") or []),
-                Jsonb(told.get("session_metadata")) if told.get("session_metadata") is not None else None,
-                bool(told.get("trace_follows")),
-            ],
-        )
+        cursor.execute(STORE, values)
         row = cursor.fetchone()
     return row[0] if row else None
 

@@ -42,7 +42,7 @@ def problem_response(error: Exception, context: dict[str, Any]) -> HttpResponse 
     if isinstance(error, exceptions.APIException):
         response = drf_handler(error, context)
         made = problem(error.status_code, str(error.default_detail), str(error.detail))
-        for name, value in (response.headers.items() if response else ()):
+        for name, value in response.headers.items() if response else ():
             if name in {"WWW-Authenticate", "Retry-After"}:
                 made[name] = value
         if isinstance(error, exceptions.Throttled) and error.wait is not None:

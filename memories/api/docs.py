@@ -1,9 +1,12 @@
 """What the schema says of each operation: parameters, bodies, and an example."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+
+View = TypeVar("View", bound=Callable[..., Any])
 
 ENTRY = {
     "entity_path": "shop/checkout-service",
@@ -57,7 +60,9 @@ REFUSALS = {
 }
 
 
-def query(name: str, text: str, *, kind: Any = OpenApiTypes.STR, required: bool = False, **more: Any) -> OpenApiParameter:
+def query(
+    name: str, text: str, *, kind: Any = OpenApiTypes.STR, required: bool = False, **more: Any
+) -> OpenApiParameter:
     return OpenApiParameter(name, kind, OpenApiParameter.QUERY, required=required, description=text, **more)
 
 
@@ -73,7 +78,9 @@ NAME = [
     query("key", "The key of the entry.", required=True),
     query("branch", "main unless named."),
 ]
-REST = OpenApiParameter("rest", OpenApiTypes.STR, OpenApiParameter.PATH, description="entity_path/key; the last segment is the key")
+REST = OpenApiParameter(
+    "rest", OpenApiTypes.STR, OpenApiParameter.PATH, description="entity_path/key; the last segment is the key"
+)
 
 
 def operation(
@@ -87,7 +94,7 @@ def operation(
     parameters: list[OpenApiParameter] | None = None,
     refusals: tuple[int, ...] = (401, 403, 422, 429),
     array: bool = False,
-) -> Any:
+) -> Callable[[View], View]:
     """Describe one operation: what is sent, an example of the answer, and what may be refused."""
     examples = [OpenApiExample("answer", value=example, response_only=True, status_codes=["200"])]
     if sent is not None:
@@ -96,7 +103,7 @@ def operation(
     responses: dict[Any, Any] = {(200, "application/json"): OpenApiResponse(schema, description="As in the example.")}
     for status in refusals:
         responses[(status, "application/problem+json")] = OpenApiResponse(OBJECT, description=REFUSALS[status])
-    return extend_schema(
+    decorate: Callable[[View], View] = extend_schema(
         summary=summary,
         tags=[tag],
         operation_id=operation_id,
@@ -105,6 +112,7 @@ def operation(
         responses=responses,
         examples=examples,
     )
+    return decorate
 
 
 WRITE = {
@@ -152,7 +160,9 @@ LISTS = [
     query("branch", "main unless named."),
 ]
 
-listing = operation("List entries", {"entries": [ENTRY], "total": 1}, tag="entries", operation_id="list_entries", parameters=LISTS)
+listing = operation(
+    "List entries", {"entries": [ENTRY], "total": 1}, tag="entries", operation_id="list_entries", parameters=LISTS
+)
 writing = operation(
     "Write an entry",
     ENTRY,

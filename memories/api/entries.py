@@ -95,7 +95,7 @@ class Entries(APIView):
         draft = draft_of(request, body)
         viewer, now = identity.viewer_of(request, draft.agent_id), timezone.now()
         expected = api.expected_version(request) if body.expected_version is None else body.expected_version
-        queries = [heads.named_query(viewer.account_id, draft.branch, draft.name, draft.agent_id)]
+        queries: list[pipeline.Query] = [heads.named_query(viewer.account_id, draft.branch, draft.name, draft.agent_id)]
         if body.include_scope:
             queries.append(reads.scope_query(viewer, draft.branch, draft.name))
         found, *scope = pipeline.fetch(*queries)
@@ -182,7 +182,7 @@ def truth(text: str, pointer: str) -> bool:
 
 
 def show(request: Request, entity_path: str, key: str) -> HttpResponse:
-    """Answer with an entry the caller may see, and count the recall; what is not there is said with 200 (contract.md 2.3)."""
+    """Answer with an entry the caller may see, and count the recall; contract.md 2.3 has 200 for what is not there."""
     agent_id = identity.agent_of(request)
     viewer, now = identity.viewer_of(request, agent_id), timezone.now()
     branch = request.query_params.get("branch") or "main"

@@ -78,7 +78,9 @@ class HistoryByPath(APIView):
         """Return every version, oldest first."""
         path, _, key = rest.rpartition("/")
         branch = request.query_params.get("branch") or "main"
-        return history(request, names.clean_name(branch, pointer="/branch"), Name(names.clean_path(path), names.clean_key(key)))
+        return history(
+            request, names.clean_name(branch, pointer="/branch"), Name(names.clean_path(path), names.clean_key(key))
+        )
 
 
 def changes_of(old: Row, new: Row) -> list[dict[str, Any]]:
@@ -138,7 +140,12 @@ class Why(APIView):
             "policy": steps[-1].act.policy,
             "steps": [why.steps_of(step) for step in steps],
             "skipped": [
-                {"at": effect.at, "outcome_ref": effect.outcome_ref, "outcome_type": effect.outcome_type, "why": effect.skipped}
+                {
+                    "at": effect.at,
+                    "outcome_ref": effect.outcome_ref,
+                    "outcome_type": effect.outcome_type,
+                    "why": effect.skipped,
+                }
                 for effect in told.skipped
             ],
         }

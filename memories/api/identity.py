@@ -1,4 +1,4 @@
-"""Who is asking (DESIGN.md): a bound key's agent, else the body's, else the header's, else, on a write, the key's name."""
+"""Who is asking: a bound key's agent, else the body's, else the header's, else, on a write, the key's name."""
 
 from datetime import datetime
 

@@ -63,7 +63,10 @@ class SearchEntries(APIView):
 
     @docs.searching
     def post(self, request: Request) -> HttpResponse:
-        """Search entries by words in any order over key and value (all of them, else any). The first hit counts as recalled."""
+        """Search entries by words in any order over path, key and value: all of them, else any.
+
+        With a query the first hit counts as recalled.
+        """
         asked = search_of(api.body_of(request, SearchBody))
         # agent_id is a filter by author here; who asks is in the header (DESIGN.md).
         viewer, now = identity.viewer_of(request, identity.agent_of(request)), timezone.now()

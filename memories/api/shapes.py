@@ -10,7 +10,7 @@ UNSET = msgspec.UNSET
 
 
 class WriteBody(msgspec.Struct):
-    """POST /entries. `ttl_at` null clears a time to live; without it a rewrite of the same claim keeps the one it has."""
+    """POST /entries. `ttl_at` null clears a time to live; without it the same claim keeps the one it has."""
 
     entity_path: str
     key: str
@@ -23,7 +23,7 @@ class WriteBody(msgspec.Struct):
     agent_id: str | None = None
     session_id: str | None = None
     include_scope: bool | None = None
-    ttl_at: datetime | None | msgspec.UnsetType = UNSET
+    ttl_at: datetime | msgspec.UnsetType | None = UNSET
     artifact_refs: list[dict[str, Any]] | None = None
     importance_score: Probability | None = None
     importance_dimensions: dict[str, float] | None = None

@@ -48,7 +48,7 @@ class Outcomes(APIView):
     @docs.committing
     @api.once
     def post(self, request: Request) -> HttpResponse:
-        """Store an outcome and move what it relied on. The same outcome again changes nothing and answers as at first."""
+        """Store an outcome and move what it relied on. Told again it changes nothing and answers as at first."""
         body = api.body_of(request, OutcomeBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         report = report_of(body, agent_id)

@@ -92,7 +92,7 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """A view says `scopes = {"POST": "write"}`; reading needs `read`, anything else `write`, unless it says otherwise."""
+    """Reading needs the scope read, anything else write, unless a view says otherwise in `scopes`."""
 
     message = "This key lacks the scope for that."
 

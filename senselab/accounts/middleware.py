@@ -26,7 +26,7 @@ def request_id(get_response: Handler) -> Handler:
 
 def membership_of(request: HttpRequest) -> Membership | None:
     """Return the person's membership in the account they chose last, else in their first one."""
-    mine = Membership.objects.filter(person_id=request.user.pk).select_related("account").order_by("account__slug")
+    mine = Membership.objects.filter(person_id=request.user.pk or 0).select_related("account").order_by("account__slug")
     chosen = request.session.get("account")
     request.memberships = found = list(mine)  # type: ignore[attr-defined]
     return next((m for m in found if m.account.slug == chosen), found[0] if found else None)

@@ -18,7 +18,9 @@ def test_the_last_segment_is_the_key_and_a_key_with_slashes_is_read_by_query(bot
     assert bot.get("entry", entity_path="a", key="b/c").json()["value"] == 2
 
 
-@pytest.mark.parametrize("name", ["ünïcödé", "日本語", "emoji-🚀", "with space", "percent%41", "CaSe", "dots..", "plus+"])
+@pytest.mark.parametrize(
+    "name", ["ünïcödé", "日本語", "emoji-🚀", "with space", "percent%41", "CaSe", "dots..", "plus+"]
+)
 def test_every_printable_character_is_kept_in_a_key(bot, name):
     bot.write("shop", name, name)
     assert bot.get("entry", entity_path="shop", key=name).json()["value"] == name
@@ -124,7 +126,12 @@ def test_stats_count_what_lists_show(bot, counted):
 
 def test_stats_of_nothing_are_zero_and_not_null(bot):
     told = bot.get("stats").json()
-    assert (told["confidence_avg"], told["confidence_min"], told["total_entries"], told["oldest_entry_at"]) == (0.0, 0.0, 0, None)
+    assert (told["confidence_avg"], told["confidence_min"], told["total_entries"], told["oldest_entry_at"]) == (
+        0.0,
+        0.0,
+        0,
+        None,
+    )
 
 
 def test_without_a_key_or_with_a_wrong_one_the_answer_is_the_same_401(bot):

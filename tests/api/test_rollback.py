@@ -25,7 +25,12 @@ def test_a_rollback_writes_the_old_claim_and_record_anew_on_top(spoiled, reviewe
     told = response.json()
     entry = told["entry"]
     assert response.status_code == 200
-    assert (entry["version"], entry["value"], entry["evidence_status"], entry["status"]) == (5, {"max": 3}, "validated", "active")
+    assert (entry["version"], entry["value"], entry["evidence_status"], entry["status"]) == (
+        5,
+        {"max": 3},
+        "validated",
+        "active",
+    )
     assert round(entry["confidence"], 6) == 0.818182
     assert entry["freshness"] == 1.0
     assert response["X-Change-Set"] == str(told["change_set"])

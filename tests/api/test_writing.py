@@ -84,7 +84,9 @@ def test_what_cannot_be_is_refused_with_a_pointer_to_the_place(bot, field, value
     assert bot.get("entries", entity_path="shop").json()["total"] == 0
 
 
-@pytest.mark.parametrize("raw", ["NaN", "Infinity", "1e999", '"\\u0000"', '"\\ud800"', "[" * 101 + "]" * 101, "1" * 101])
+@pytest.mark.parametrize(
+    "raw", ["NaN", "Infinity", "1e999", '"\\u0000"', '"\\ud800"', "[" * 101 + "]" * 101, "1" * 101]
+)
 def test_a_value_no_json_text_can_hold_is_refused(bot, raw):
     response = bot.post("entries", '{"entity_path": "shop", "key": "bad", "value": ' + raw + "}")
     assert response.status_code == 422

@@ -73,5 +73,5 @@ def test_the_wall_stands_in_this_test_without_being_asked_for(db):
     with pytest.raises(NamesNoAccount), connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM memories_claim")
     with pytest.raises(NamesNoAccount, match="memories_entry"):
-        EntryVersion.objects.of(1).filter(entry__key="retry").exists()
-    assert not EntryVersion.objects.of(1).filter(number=2).exists()
+        EntryVersion.objects.filter(account_id=1, entry__key="retry").exists()
+    assert not EntryVersion.objects.filter(account_id=1, number=2).exists()
