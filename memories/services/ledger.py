@@ -1,4 +1,4 @@
-"""The one place that writes versions: change set, claims, versions, effects and heads in one statement, all or nothing."""
+"""The one place that writes versions: change set, claims, versions, effects and heads, all or nothing."""
 
 import secrets
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def append(
         "versions": [version for _, _, versions in prepared for version in versions],
         "effects": [_effect(effect, entry_id=entry_id) for entry_id, effect in skipped],
     }
-    parameters = {
+    parameters: dict[str, Any] = {
         "account": account_id,
         "payload": msgspec.json.encode(payload).decode(),
         "at": act.at,
@@ -104,10 +104,7 @@ def _prepare(index: int, move: Move, act: Act) -> tuple[dict[str, Any], dict[str
         "kept": kept,
         "settled_confidence": silence.effective(act.at, act.policy),
         "due_at": silence.due_at(act.policy),
-        "importance_score": move.importance_score if move.importance_score is not None else head and head.importance_score,
-        "importance_dimensions": move.importance_dimensions
-        if move.importance_dimensions is not None
-        else (msgspec.json.decode(head.importance_dimensions) if head and head.importance_dimensions else None),
+        **_importance(move),
         "salt": salt.hex(),
         "seal": seal.hex(),
         "integrity_chain": chain,
@@ -120,6 +117,16 @@ def _silence(move: Move, state: State, act: Act) -> tuple[float, datetime]:
     if move.silence is not None:
         return move.silence
     return (state.freshness, act.at) if move.access or not move.head else (move.head.kept, move.head.accessed_at)
+
+
+def _importance(move: Move) -> dict[str, Any]:
+    """Return what a writer said about importance, else what stood there."""
+    score, dimensions = move.importance_score, move.importance_dimensions
+    if move.head and score is None:
+        score = move.head.importance_score
+    if move.head and dimensions is None and move.head.importance_dimensions:
+        dimensions = msgspec.json.decode(move.head.importance_dimensions)
+    return {"importance_score": score, "importance_dimensions": dimensions}
 
 
 def _versions(
@@ -188,4 +195,3 @@ def _claim(index: int, claim: Claimed) -> dict[str, Any]:
 def _effect(effect: Effect, *, entry_id: int | None = None) -> dict[str, Any]:
     row: dict[str, Any] = msgspec.to_builtins(effect)
     return row | {"entry_id": entry_id}
-
