@@ -1,12 +1,13 @@
 """How an entry comes about and is rewritten (RULES.md 7 and 8)."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from memories import heads
 from memories.heads import Head, Name
@@ -127,7 +128,8 @@ def _write(account_id: int, draft: Draft, act: Act, found: Sequence[Head], expec
 def _publish(account_id: int, act: Act, move: Move) -> Written:
     """Write what makes a private entry shared, or nothing when somebody wrote a shared one of its name meanwhile."""
     try:
-        with transaction.atomic():
+        # Inside somebody's transaction a savepoint keeps that usable; outside of one it would cost two round trips.
+        with transaction.atomic() if connection.in_atomic_block else nullcontext():
             return ledger.append(account_id, act, [move])
     except IntegrityError as error:
         if "an_entry_key_is_taken_once" not in str(error):
@@ -199,6 +201,8 @@ def next_state(draft: Draft, head: Head, act: Act) -> State:
         confidence=draft.confidence,
         superseded_by=old.superseded_by,
         expired=old.ttl_at is not None and old.ttl_at <= now,
+        # Only what was judged has a prior: by outcomes, by feedback or evidence, or by a decision (verdicts.judged).
+        judged=old.triple_prior is not None,
     )
     cause = Cause.RESTATED if carried.kept else Cause.CLAIMED
     freshness = silence.earned(now, policy) if carried.kept else 1.0

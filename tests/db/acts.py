@@ -12,8 +12,8 @@ from memories.rows import Row
 from memories.rules.kinds import OutcomeType
 from memories.rules.policy import DEFAULT, Policy
 from memories.rules.values import read_value
-from memories.services import rollback, writing
-from memories.services.ledger import Actor
+from memories.services import ledger, rollback, writing
+from memories.services.ledger import Act, Actor
 from memories.services.rollback import Restored, Undone
 from memories.services.writing import Draft, Stored
 from memories.viewers import Viewer
@@ -45,6 +45,17 @@ def put(
     written = draft(value, **more)
     account_id = account if isinstance(account, int) else account.pk
     return writing.write(account_id, written, actor=agent(written.agent_id), policy=DEFAULT, now=now, expected=expected)
+
+
+def fill(account: Account, count: int, *, path: str = "shop", now: datetime = NOON, **more: Any) -> list[int]:
+    """Write many entries k0, k1, ... as one change set and return their ids."""
+    act = Act("write", agent(), now, DEFAULT)
+    ids: list[int] = []
+    for start in range(0, count, 1_000):
+        numbers = range(start, min(count, start + 1_000))
+        drafts = [draft(f"value {n}", path=path, key=f"k{n}", **more) for n in numbers]
+        ids += ledger.append(account.pk, act, [writing.plan(one, None, act) for one in drafts]).entry_ids  # type: ignore[arg-type]
+    return ids
 
 
 def told(

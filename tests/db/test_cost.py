@@ -1,40 +1,118 @@
 """What calls cost: round trips and statements, never time (DESIGN.md, The fast path)."""
 
+from collections.abc import Callable
+
 import pytest
+from django.db import connection
+from django.http import HttpResponse
 
-from tests.db import trips
+from tests.db import acts, trips
+from tests.db.conftest import Caller
+from tests.db.trips import Counted, Relay
+
+# A statement is prepared when it comes for the third time, which takes one more trip once.
+WARM = 4
+NAME = {"entity_path": "shop", "key": "k1"}
+Call = Callable[[int], HttpResponse]
 
 
-def test_probe(relay, bot, reviewer, api_key):
-    def show(name, call, times=6):
-        for i in range(times):
-            call(i)
-        with trips.counted(relay) as told:
-            answer = call(times)
-        print(name, answer.status_code, told.trips, len(told.statements), [s[:60] for s in told.statements])
+def cost(relay: Relay, call: Call) -> Counted:
+    """Return what a call costs on a connection that has made it before; it is told how often it was made."""
+    for turn in range(WARM):
+        call(turn)
+    with trips.counted(relay) as told:
+        assert call(WARM).status_code == 200
+    return told
 
-    show("first write", lambda i: bot.write("shop", f"k{i}", i))
-    show("rewrite", lambda i: bot.write("shop", "k", i))
-    show("scope", lambda i: bot.write("shop", "k", i, include_scope=True))
-    show("idem", lambda i: bot.write("shop", "k", i, headers={"Idempotency-Key": str(i)}))
-    show("read", lambda i: bot.get("entries/shop/k"))
-    show("list", lambda i: bot.get("entries"))
-    show("listv", lambda i: bot.get("entries", include_superseded="true"))
-    show("search", lambda i: bot.post("search", {"query": "k"}))
-    show("history", lambda i: bot.get("history", entity_path="shop", key="k"))
-    show("why", lambda i: bot.get("why", entity_path="shop", key="k"))
-    show("diff", lambda i: bot.get("diff", entity_path="shop", key="k"))
-    show("outcome 1", lambda i: bot.report(f"r{i}", "success", "shop/k"))
-    show("outcome 5", lambda i: bot.report(f"s{i}", "success", *[f"shop/k{n}" for n in range(5)]))
-    show("outcome again", lambda i: bot.report("s", "success", "shop/k"))
-    show("stats", lambda i: bot.get("stats"))
-    show("entities", lambda i: bot.get("entities"))
-    show("sets", lambda i: bot.get("change-sets"))
-    show("outcomes", lambda i: bot.get("outcomes"))
-    show(
-        "rollback",
-        lambda i: reviewer.post(
-            "rollback",
-            {"entity_path": "shop", "key": "k", "to_version": 1, "expected_version": bot.read("shop", "k")["version"]},
-        ),
-    )
+
+def outcome(bot: Caller, keys: list[str]) -> Call:
+    return lambda turn: bot.report(f"{len(keys)}-{turn}", "success", *keys)
+
+
+@pytest.mark.parametrize(
+    ("call", "round_trips"),
+    [
+        (lambda bot: lambda turn: bot.write("shop", f"new {turn}", turn), 3),
+        (lambda bot: lambda turn: bot.write("shop", "same", turn), 3),
+        (lambda bot: lambda turn: bot.write("shop", "same", "said again"), 3),
+        (lambda bot: lambda turn: bot.write("shop", "same", turn, include_scope=True), 3),
+        (lambda bot: lambda turn: bot.write("shop", f"own {turn}", 1, shared=False), 3),
+        (lambda bot: lambda turn: bot.get("entries/shop/k1"), 2),
+        (lambda bot: lambda turn: bot.get("entry", **NAME), 2),
+        (lambda bot: lambda turn: bot.get("entries/shop/nothing-here"), 2),
+    ],
+    ids=["first write", "rewrite", "same claim", "with scope", "private", "read", "read by name", "not found"],
+)
+def test_a_write_takes_three_round_trips_and_a_read_two_with_authentication(relay, account, bot, call, round_trips):
+    acts.fill(account, 2)
+    assert cost(relay, call(bot)).trips == round_trips
+
+
+def test_publishing_takes_three_round_trips_as_well(relay, bot):
+    for turn in range(WARM + 1):
+        bot.write("shop", f"k{turn}", 1, shared=False)
+    assert cost(relay, lambda turn: bot.write("shop", f"k{turn}", 1)).trips == 3
+
+
+def test_an_outcome_over_fifty_entries_takes_as_many_statements_as_over_one(relay, account, bot):
+    acts.fill(account, 50)
+    one = cost(relay, outcome(bot, ["shop/k1"]))
+    fifty = cost(relay, outcome(bot, [f"shop/k{n}" for n in range(50)]))
+    assert len(fifty.statements) == len(one.statements) == 6
+    assert fifty.trips == one.trips == 7
+
+
+def test_attempts_and_versions_cost_an_outcome_one_statement_more(relay, account, bot):
+    acts.fill(account, 50)
+    for n in range(50):
+        bot.write("shop", f"k{n}", f"rewritten {n}")
+    keys = [f"shop/k{n}" for n in range(50)]
+    attempts = [
+        {"outcome_type": "minor_failure", "causal_entry_keys": keys, "causal_entry_versions": dict.fromkeys(keys, 1)}
+    ]
+    told = cost(relay, lambda turn: bot.report(f"a-{turn}", "success", *keys, attempts=attempts))
+    assert len(told.statements) == 7
+
+
+READS: dict[str, tuple[Callable[[Caller], HttpResponse], int]] = {
+    "list": (lambda bot: bot.get("entries"), 2),
+    "list of versions": (lambda bot: bot.get("entries", include_superseded="true"), 2),
+    "page of a list": (lambda bot: bot.get("entries", limit=5), 3),
+    "search": (lambda bot: bot.post("search", {"query": "value"}), 2),
+    "history": (lambda bot: bot.get("history", **NAME), 3),
+    "why": (lambda bot: bot.get("why", **NAME), 5),
+    "diff": (lambda bot: bot.get("diff", **NAME), 4),
+    "stats": (lambda bot: bot.get("stats"), 4),
+    "entities": (lambda bot: bot.get("entities"), 3),
+    "outcomes": (lambda bot: bot.get("outcomes"), 3),
+    "change sets": (lambda bot: bot.get("change-sets"), 2),
+}
+
+
+def test_reads_take_a_fixed_number_of_statements_with_10_and_with_1000_rows(account, bot):
+    found: dict[int, dict[str, int]] = {}
+    for count in (10, 1_000):
+        acts.fill(account, count, path="shop" if count == 10 else "shop/more")
+        for turn in range(count // 10):
+            acts.told(account, f"{count}-{turn}", "success", "shop/k1")
+        found[count] = {}
+        for name, (call, _) in READS.items():
+            told = Counted()
+            with connection.execute_wrapper(told.note):
+                assert call(bot).status_code == 200
+            found[count][name] = len(told.statements)
+    assert found[10] == found[1_000] == {name: statements for name, (_, statements) in READS.items()}
+
+
+def test_rolling_back_takes_no_statement_per_version(db, account, reviewer):
+    entry_id = acts.fill(account, 3)[1]
+    found = []
+    for outcomes in (1, 40):
+        for turn in range(outcomes):
+            acts.told(account, f"{outcomes}-{turn}", "success", "shop/k1")
+        told = Counted()
+        with connection.execute_wrapper(told.note):
+            body = {**NAME, "to_version": 1, "expected_version": acts.head(account, entry_id).version}
+            assert reviewer.post("rollback", body).status_code == 200
+        found.append(len(told.statements))
+    assert found[0] == found[1]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from django.db import connection
-from django.utils import timezone
 from django.test import Client
+from django.utils import timezone
 
 from memories import jobs, recalls, why
 from memories.recalls import Read

@@ -1,6 +1,5 @@
 """How often the client waits for the database: a relay between the two that counts, and what was said meanwhile."""
 
-import contextlib
 import select
 import socket
 import tempfile
@@ -16,7 +15,7 @@ from django.db import connection
 
 @dataclass
 class Counted:
-    """Round trips (the client spoke after it had been answered) and the statements it ran."""
+    """Round trips and the statements that made them."""
 
     trips: int = 0
     statements: list[str] = field(default_factory=list)
@@ -26,11 +25,30 @@ class Counted:
         return execute(sql, params, many, context)
 
 
+class Turns:
+    """Reads what a client says and counts where it ends its turn to wait for the answer: a Sync, or a simple Query."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._rest = b""
+        self._started = False
+
+    def hear(self, data: bytes) -> None:
+        self._rest += data
+        # The very first message has no kind, only a length.
+        while len(self._rest) >= (head := 5 if self._started else 4):
+            length = int.from_bytes(self._rest[head - 4 : head], "big") + head - 4
+            if len(self._rest) < length:
+                return
+            self.count += self._started and self._rest[:1] in b"SQ"
+            self._started, self._rest = True, self._rest[length:]
+
+
 class Relay:
-    """Passes bytes between one client and the server; a turn of the conversation towards the server is a round trip."""
+    """Passes bytes between one client and the server, and listens."""
 
     def __init__(self, folder: Path, upstream: tuple[str, str]) -> None:
-        self.trips = 0
+        self.turns = Turns()
         self.upstream = upstream
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(folder / ".s.PGSQL.5432"))
@@ -49,15 +67,13 @@ class Relay:
     def _run(self) -> None:
         client, _ = self.listener.accept()
         with client, self._server() as server:
-            answered = True
             while True:
                 for ready in select.select([client, server], [], [])[0]:
                     data = ready.recv(65536)
                     if not data:
                         return
                     if ready is client:
-                        self.trips += answered
-                    answered = ready is server
+                        self.turns.hear(data)
                     (server if ready is client else client).sendall(data)
 
 
@@ -83,8 +99,7 @@ def relayed() -> Iterator[Relay]:
 def counted(relay: Relay) -> Iterator[Counted]:
     """Count what happens within."""
     told = Counted()
-    before = relay.trips
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(connection.execute_wrapper(told.note))
+    before = relay.turns.count
+    with connection.execute_wrapper(told.note):
         yield told
-    told.trips = relay.trips - before
+    told.trips = relay.turns.count - before

@@ -1,0 +1,79 @@
+"""How PostgreSQL runs the hot statements among ten thousand entries: down an index, never through a whole table."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+from django.http import HttpResponse
+
+from memories import recalls
+from memories.recalls import Read
+from memories.rules.policy import DEFAULT
+from senselab.accounts import services as accounts
+from tests.db import acts
+from tests.db.conftest import Caller
+
+HOT = {f"memories_{name}" for name in ("entry", "claim", "entryversion", "entrytext")}
+PATHS = 10
+
+
+@pytest.fixture(scope="module")
+def large(django_db_setup: None, django_db_blocker: Any) -> Iterator[Caller]:
+    """A caller in an account of ten thousand entries; they are gone when this module is through."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        account = accounts.create_account("large")
+        for path in range(PATHS):
+            ids = acts.fill(account, 1_000, path=f"shop/{path}")
+            recalls.write(account.pk, DEFAULT, [Read(entry_id, 1, acts.BOB, "", acts.NOON, 200) for entry_id in ids])
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+        yield Caller(accounts.create_key(account, name="a key", rate_per_minute=1_000_000), acts.ADA)
+        transaction.set_rollback(True)
+
+
+def scanned(node: dict[str, Any]) -> Iterator[str]:
+    """Yield the tables that a plan reads from end to end."""
+    if node["Node Type"] == "Seq Scan":
+        yield node["Relation Name"]
+    for below in node.get("Plans", []):
+        yield from scanned(below)
+
+
+CALLS: dict[str, Callable[[Caller], HttpResponse]] = {
+    "write": lambda bot: bot.write("shop/3", "k77", "another"),
+    "write with scope": lambda bot: bot.write("shop/3", "k78", "another", include_scope=True),
+    "read": lambda bot: bot.get("entries/shop/3/k77"),
+    "newest": lambda bot: bot.post("search", {"sort_by": "recency", "limit": 50}),
+    "list of a path": lambda bot: bot.get("entries", entity_path="shop/3", limit=50),
+    "list of an agent": lambda bot: bot.get("entries", agent_id="agent/nobody", limit=50),
+    "search of a rare word": lambda bot: bot.post("search", {"query": "k77", "limit": 50}),
+    "search by confidence": lambda bot: bot.post("search", {"min_confidence": 0.5, "limit": 50}),
+    "history": lambda bot: bot.get("history", entity_path="shop/3", key="k77"),
+    "why": lambda bot: bot.get("why", entity_path="shop/3", key="k77"),
+    "outcome": lambda bot: bot.report("o-1", "success", *[f"shop/3/k{n}" for n in range(50)]),
+    "change sets": lambda bot: bot.get("change-sets"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_hot_statement_reads_a_whole_table(large, name):
+    run: list[tuple[str, Any]] = []
+
+    def note(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        run.append((sql, params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note):
+        assert CALLS[name](large).status_code == 200
+
+    bound = psycopg.ClientCursor(connection.connection)
+    for sql, params in run:
+        if sql.startswith(("SAVEPOINT", "RELEASE")):
+            continue
+        (plan,) = bound.execute(f"EXPLAIN (FORMAT JSON) {sql}", params).fetchone()
+        told = json.loads(plan) if isinstance(plan, str) else plan
+        read_whole = set(scanned(told[0]["Plan"])) & HOT
+        assert read_whole == set(), sql
