@@ -15,6 +15,7 @@ from memories.history_models import ChangeSet, Effect, EntryVersion
 from memories.review_models import BulkItem, BulkRun, Comment, Evidence, ReviewMark, ReviewTrace
 from memories.rules.kinds import EvidenceStatus, MemoryType, Status
 from memories.state_models import State, choices, probability
+from memories.time_models import JobRun, PolicyVersion, TierDay, TierMove
 from senselab.accounts.models import Account
 
 __all__ = [
@@ -30,10 +31,14 @@ __all__ = [
     "EntryText",
     "EntryVersion",
     "Evidence",
+    "JobRun",
+    "PolicyVersion",
     "Reading",
     "Recall",
     "ReviewMark",
     "ReviewTrace",
+    "TierDay",
+    "TierMove",
 ]
 
 
