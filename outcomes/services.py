@@ -18,7 +18,7 @@ from memories.rules.policy import Policy
 from memories.rules.silence import Silence
 from memories.rules.standing import Step
 from memories.rules.state import State
-from memories.services import ledger
+from memories.services import ledger, marks
 from memories.services.ledger import Act, Actor, Effect, Move, Next
 from outcomes import rules
 from outcomes.rules import Judged, Report
@@ -62,13 +62,14 @@ class Committed:
 
 @dataclass(slots=True)
 class Course:
-    """An entry on its way through the steps of one outcome."""
+    """An entry on its way through the steps of one outcome; `sent` to review by a person, it stays there."""
 
     head: Head
     state: State
     kept: float
     accessed_at: datetime
     steps: list[Next]
+    sent: bool
 
 
 @transaction.atomic
@@ -173,7 +174,11 @@ def _nearer(head: Head, other: Head) -> bool:
 def _follow(
     account_id: int, outcome_id: int, report: Report, judged: Sequence[Judged], found: dict[str, Head], act: Act
 ) -> tuple[list[Course], list[tuple[int, Effect]]]:
-    courses = {head.id: Course(head, head.state, head.kept, head.accessed_at, []) for head in found.values()}
+    asked = [head.id for head in found.values() if head.state.status == Status.UNDER_REVIEW]
+    sent = marks.sent(account_id, asked) if asked else set()
+    courses = {
+        head.id: Course(head, head.state, head.kept, head.accessed_at, [], head.id in sent) for head in found.values()
+    }
     rewritten = _rewritten(account_id, judged, found)
     skipped = []
     for step in judged:
@@ -246,7 +251,12 @@ def _advance(course: Course, effect: Effect, act: Act) -> None:
     cause = lifecycle.cause_of(step.outcome_type)
     freshness = 1.0 if lifecycle.refreshes(cause) else silence.earned(now, policy)
     place = lifecycle.settle(
-        Place(Status(state.status), state.held_at), applied.after * freshness, cause=cause, policy=policy, before=before
+        Place(Status(state.status), state.held_at),
+        applied.after * freshness,
+        cause=cause,
+        policy=policy,
+        before=before,
+        sent_by_person=course.sent,
     )
     after = replace(
         state.with_standing(applied.standing, policy), status=place.status, held_at=place.held_at, freshness=freshness

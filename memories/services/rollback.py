@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -11,7 +12,7 @@ from memories.heads import STATE, Head
 from memories.rules.kinds import Change, Status
 from memories.rules.policy import Policy
 from memories.rules.state import State
-from memories.services import ledger
+from memories.services import comments, ledger, marks
 from memories.services.ledger import Act, Actor, Claimed, Move, Next
 from memories.services.writing import refuse_stale, stale
 from memories.viewers import Viewer
@@ -74,24 +75,20 @@ def earlier(account_id: int, wanted: Sequence[tuple[int, int]]) -> dict[int, Ear
         cursor.execute(EARLIER, [[entry_id for entry_id, _ in wanted], [number for _, number in wanted], account_id])
         found = cursor.fetchall()
     end = 2 + len(STATE)
-    return {row[0]: Earlier(row[1], _state(row[2:end]), _claim(row[end:])) for row in found}
+    return {row[0]: Earlier(row[1], heads.state_of(row[2:end]), _claim(heads.plain(row[end:]))) for row in found}
 
 
-def _state(row: Sequence[object]) -> State:
-    return State(*(tuple(value) if isinstance(value, list) else value for value in row))
-
-
-def _claim(row: Sequence[object]) -> Claimed:
+def _claim(row: Sequence[Any]) -> Claimed:
     claim_id, agent_id, session_id, written_at, digest, salt, content_hash, content = row
     return Claimed(
-        agent_id=agent_id,  # type: ignore[arg-type]
-        session_id=session_id,  # type: ignore[arg-type]
-        written_at=written_at,  # type: ignore[arg-type]
-        digest=bytes(digest),  # type: ignore[call-overload]
-        content_hash=content_hash,  # type: ignore[arg-type]
-        salt=bytes(salt),  # type: ignore[call-overload]
-        content=bytes(content),  # type: ignore[call-overload]
-        id=claim_id,  # type: ignore[arg-type]
+        agent_id=agent_id,
+        session_id=session_id,
+        written_at=written_at,
+        digest=digest,
+        content_hash=content_hash,
+        salt=salt,
+        content=content,
+        id=claim_id,
     )
 
 
@@ -107,7 +104,7 @@ def head_for(viewer: Viewer, entry_id: int) -> Head:
 
 
 def restored_state(head: Head, to: Earlier) -> State:
-    """Return what rolling back to a version leaves: its claim and its record, active, fresh, held, without a time to live.
+    """Return what rolling back to a version leaves: its claim and record, active, fresh, held, with no time to live.
 
     Who may see it and whether it is pinned are no part of what was learned and stay as they are.
     """
@@ -148,20 +145,20 @@ def roll_back(
 
 
 @transaction.atomic
-def undo(
-    viewer: Viewer, change_set_id: int, *, actor: Actor, policy: Policy, reason: str, now: datetime
-) -> Undone:
+def undo(viewer: Viewer, change_set_id: int, *, actor: Actor, policy: Policy, reason: str, now: datetime) -> Undone:
     """Write the inverse of a change set, entry by entry; what somebody changed since is listed and left alone.
 
-    Undoing a creation archives the entry. An outcome that is undone stays in the ledger.
+    Undoing a creation archives the entry. An outcome that is undone stays in the ledger. Undoing a decision puts the
+    entry back to its place in the review queue; undoing a comment takes it out of sight.
 
     :raises NotFound: there is no such change set for the viewer.
     :raises StaleVersion: it is a set of one, and that one was changed since.
     :raises Conflict: nothing of it is left to undo.
     """
+    act = Act("undo", actor, now, policy, reason=reason, cause=f"change set {change_set_id}", undoes_id=change_set_id)
     spans = reads.spans_of(viewer, change_set_id)
     if not spans:
-        raise NotFound("There is no such change set.")
+        return Undone(comments.withdraw(viewer, change_set_id, act), 0, [])
     found = {head.id: head for head in heads.by_ids(viewer.account_id, list(spans), lock=True)}
     left = [
         Left(head.id, head.entity_path, head.key, spans[head.id][1], head.version)
@@ -173,18 +170,25 @@ def undo(
     free = [head for head in found.values() if head.version == spans[head.id][1]]
     if not free:
         raise Conflict("All of it was changed since; nothing is left to undo.")
-    act = Act("undo", actor, now, policy, reason=reason, cause=f"change set {change_set_id}", undoes_id=change_set_id)
     before = earlier(viewer.account_id, [(head.id, spans[head.id][0] - 1) for head in free])
-    written = ledger.append(viewer.account_id, act, [_inverse(head, before.get(head.id)) for head in free])
+    silences = marks.silences(viewer.account_id, change_set_id)
+    moves = [inverse(head, before.get(head.id), silences.get(head.id)) for head in free]
+    written = ledger.append(viewer.account_id, act, moves)
     if written.change_set_id is None:
         raise Conflict("All of it was changed since; nothing is left to undo.")
+    if silences:
+        marks.restore(viewer.account_id, undone=change_set_id, by=written.change_set_id, moved=free, now=now)
     return Undone(written.change_set_id, len(free), left)
 
 
-def _inverse(head: Head, before: Earlier | None) -> Move:
+def inverse(head: Head, before: Earlier | None, silence: tuple[float, datetime] | None = None) -> Move:
+    """Return the move that makes an entry what it was before; without a version before, it is archived.
+
+    `silence` is the freshness and the last access of that time, where they were kept.
+    """
     if before is None:
         gone = replace(head.state, status=Status.ARCHIVED.value, held_at=None)
         return Move(steps=[Next(Change.ROLLBACK, gone, before=head.state.confidence)], head=head, access=False)
     owner = "" if before.state.shared else (head.owner or before.claim.agent_id)
     step = Next(Change.ROLLBACK, before.state, before=head.state.confidence)
-    return Move(steps=[step], head=head, claim=before.claim, owner=owner)
+    return Move(steps=[step], head=head, claim=before.claim, owner=owner, silence=silence)
