@@ -42,7 +42,8 @@ CHANGES = {
     "write": ("pencil", "accent"),
     "undo": ("undo-2", "accent"),
     "decay": ("clock", ""),
-    "expiry": ("hourglass", ""),
+    "expire": ("hourglass", ""),
+    "decision": ("inbox", "warn"),
 }
 
 

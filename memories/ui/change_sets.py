@@ -30,11 +30,11 @@ KINDS = {
     "outcome": "Outcomes",
     "feedback": "Feedback",
     "evidence": "Evidence",
-    "review": "Decisions",
+    "decision": "Decisions",
     "rollback": "Rollbacks",
     "undo": "Undos",
     "decay": "Decay",
-    "expiry": "Expiries",
+    "expire": "Expiries",
 }
 LABELS = {"kind": "kind", "actor": "by", "since": "since", "until": "until"}
 LONGEST_ACTOR = 256
@@ -80,7 +80,12 @@ class Detail:
 
     @property
     def can_be_undone(self) -> bool:
-        return self.reach.untouched > 0 and self.change_set.undone_by_id is None
+        return self.change_set.undone_by_id is None and (self.reach.untouched > 0 or self.is_comment)
+
+    @property
+    def is_comment(self) -> bool:
+        """Tell whether it only said something, and made no version."""
+        return self.change_set.size == 0
 
 
 def detail_of(viewer: Viewer, change_set_id: int, cursor: str) -> Detail:
@@ -145,6 +150,8 @@ def undo(request: HttpRequest, change_set_id: int, now: datetime) -> Undone:
 
 def words_of(done: Undone) -> str:
     """Return what an undo did, for a toast."""
+    if not done.restored:
+        return "Undone: what was said is out of sight."
     went = "1 entry is" if done.restored == 1 else f"{done.restored:,} entries are"
     stayed = f" {len(done.left):,} changed since and stayed as they are." if done.left else ""
     return f"Undone: {went} as before.{stayed}"

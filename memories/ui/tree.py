@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from memories.figures import Place, Totals, tree
 
@@ -40,7 +41,7 @@ def of(paths: dict[str, Totals], chosen: str | None) -> Tree:
     shown = list(places) if len(places) <= MOST_PLACES else list(unfolded(places, on_the_way))
     left_out = sum(place.depth == 0 for place in places) - sum(place.depth == 0 for place in shown)
     twigs = []
-    for place, after in zip(shown, [*shown[1:], None], strict=True):
+    for place, after in zip_longest(shown, shown[1:]):
         opens = after is not None and after.depth > place.depth
         ends = place.depth - (after.depth if after else 0)
         is_open = place.path in on_the_way or len(places) <= MOST_SIBLINGS // 5

@@ -1,0 +1,174 @@
+"""The home page: what needs somebody, how the account does, and how an empty one begins."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from memories import activity, browsing, change_reads, figures, search
+from memories.viewers import person
+from outcomes import reads
+from senselab import overview
+from senselab.accounts import services as accounts
+from senselab.accounts.models import Role
+from tests.db import acts
+
+
+@pytest.fixture
+def home(client_of, vera):
+    client = client_of(vera)
+    return lambda **headers: client.get("/", headers=headers)
+
+
+@pytest.fixture
+def busy(account):
+    """An account with something of everything."""
+    now = timezone.now()
+    acts.put(account, 1, key="low", confidence=0.2, now=now)
+    acts.put(account, 1, key="ends", ttl_at=now + timedelta(days=2), now=now)
+    acts.put(account, 1, key="later", ttl_at=now + timedelta(days=20), now=now)
+    acts.put(account, 1, key="wrong", confidence=0.7, now=now - timedelta(days=2))
+    acts.told(account, "deploy-1", "failure", "shop/wrong", by=acts.BOB, now=now)
+    acts.told(account, "deploy-2", "success", "shop/ends", now=now)
+    acts.told(account, "deploy-3", "success", "shop/ends", now=now - timedelta(days=10))
+    return account
+
+
+def text(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def test_it_says_what_needs_somebody(home, busy):
+    words = text(home().content.decode())
+    for told in ("2 entries wait for a decision", "2 under review", "0 contested", "1 discredited", "1 expire soon"):
+        assert told in words, told
+
+
+def test_tiles_and_tables_tell_the_figures(home, busy):
+    words = text(home().content.decode())
+    for told in (
+        "Entries 4", "4 written this week", "Success rate, 7 days 50.0 %", "50.0 points", "2 outcomes",
+        "Writes, 24 hours 3", "0 hot", "0 warm · 4 archive", "Validated 1 25 %", "Untested 2 50 %", "Archive 4 100 %",
+    ):  # fmt: skip
+        assert told in words, told
+
+
+def test_it_lists_changes_doubtful_entries_and_agents(home, busy):
+    html = home().content.decode()
+    changes = text(re.search(r'<ol class="line">.*?</ol>', html, re.S)[0])
+    assert changes.startswith(
+        "ends Outcome 1.000 → 1.000 · agent/ada · now wrong Outcome 0.700 → 0.259 · agent/bob · now"
+    )
+    assert "low Write · agent/ada · now" in changes
+    assert "/entry/?path=shop&amp;key=wrong" in html
+    words = text(html)
+    assert "agent/bob 0 0 % now" in words
+    assert "agent/ada 4 100 % now" in words
+
+
+def test_each_need_leads_to_its_entries(client_of, vera, busy):
+    client = client_of(vera)
+    html = client.get("/").content.decode()
+    counts = {}
+    for url in re.findall(r'class="card need[^"]*" href="([^"]+)"', html):
+        shown = client.get(url.replace("&amp;", "&")).content.decode()
+        counts[url.split("?")[1].split("&")[0]] = len(re.findall(r"<tr data-item>", shown))
+    assert counts == {"status=under_review": 2, "evidence=contested": 0, "evidence=discredited": 1, "expires=7": 1}
+
+
+FIGURES = [
+    (figures, "totals", 5),
+    (search, "count", 2),
+    (reads, "days", 2),
+    (activity, "writes_by_day", 1),
+    (change_reads, "page", 1),
+    (browsing, "listed", 1),
+    (activity, "agents", 1),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "places"), FIGURES, ids=[name for _, name, _ in FIGURES])
+def test_a_figure_that_fails_is_never_a_zero(home, busy, monkeypatch, module, name, places):
+    def fail(*_args, **_more):
+        raise OperationalError("canceling statement due to statement timeout")
+
+    whole = text(home().content.decode())
+    monkeypatch.setattr(module, name, fail)
+    response = home()
+    words = text(response.content.decode())
+    assert response.status_code == 200
+    assert "not loaded" not in whole
+    assert words.count("not loaded") == places
+    assert "Nothing learned yet" not in words
+
+
+def test_a_fault_in_our_own_code_is_not_passed_over(account):
+    with pytest.raises(ZeroDivisionError):
+        overview.figure(lambda: 1 // 0)
+
+
+def test_an_empty_account_shows_how_to_begin(home, account):
+    html = home().content.decode()
+    assert "Waiting for the first write" in html
+    assert "curl -X POST http://testserver/api/v1/entries" in html
+    assert 'HttpAdapter(\n    "http://testserver", os.environ["SENSELAB_KEY"])' in html
+    assert "comes later" in html
+    assert "make demo" in html
+
+
+def test_the_boxes_name_the_address_people_came_by(client_of, vera, settings):
+    settings.ALLOWED_HOSTS = ["lab.example"]
+    html = client_of(vera).get("/", secure=True, headers={"host": "lab.example:8443"}).content.decode()
+    assert "curl -X POST https://lab.example:8443/api/v1/entries" in html
+
+
+def test_the_page_waits_and_the_first_write_brings_the_overview(home, account):
+    assert 'hx-trigger="every 3s"' in home().content.decode()
+    assert home(**{"HX-Request": "true"}).status_code == 204
+    acts.put(account, "first", now=timezone.now())
+    response = home(**{"HX-Request": "true"})
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert '<div id="overview">' in html
+    assert "hx-trigger" not in html
+    assert "<!doctype" not in html
+
+
+def test_an_empty_account_offers_the_demo_to_who_may_see_it(home, account, vera):
+    demo = accounts.create_account("demo", name="Demo")
+    accounts.give_role(vera, demo, Role.VIEWER)
+    html = home().content.decode()
+    assert re.search(r'<button class="btn primary" name="account" value="demo">', html)
+    assert "make demo" not in html
+
+
+def test_other_accounts_are_not_counted(home, busy, other_account):
+    acts.put(other_account, 1, key="theirs", confidence=0.2, now=timezone.now())
+    acts.told(other_account, "their-deploy", now=timezone.now())
+    words = text(home().content.decode())
+    assert "their" not in words
+    assert "Entries 4" in words
+
+
+def test_it_takes_a_fixed_number_of_queries(home, busy):
+    with CaptureQueriesContext(connection) as few:
+        home()
+    for n in range(120):
+        acts.put(busy, n, path=f"place-{n}", key=f"k{n}", by=f"agent/{n}", now=timezone.now())
+        acts.told(busy, f"more-{n}", "failure", f"place-{n}/k{n}", by=f"agent/{n}", now=timezone.now())
+    with CaptureQueriesContext(connection) as many:
+        home()
+    assert len(few) == len(many) <= 14
+
+
+def test_days_without_outcomes_are_days_all_the_same(account):
+    now = timezone.now()
+    acts.told(account, "deploy-1", now=now - timedelta(days=29))
+    acts.told(account, "too-old", now=now - timedelta(days=30))
+    days = reads.days(person(account), now, 30)
+    assert len(days) == 30
+    assert [(day.successes, day.failures, day.rate) for day in days[:2]] == [(1, 0, 1.0), (0, 0, None)]
+    assert days[-1].day == now.date()
