@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from memories.rules import decay_sql, tiers_sql
+from memories.rules import decay_sql, forecast_sql, tiers_sql
 from memories.rules.decay_sql import Columns
 from memories.rules.policy import Policy
 
@@ -45,4 +45,29 @@ def priority_of_head(policy: Policy, now: str = NOW) -> str:
         now=now,
         recall_count="coalesce(r.recall_count, 0)",
         policy=policy,
+    )
+
+
+@lru_cache(maxsize=64)
+def status_of_head(policy: Policy, now: str = NOW) -> str:
+    """Return the status that thresholds alone leave a head at `now`."""
+    effective = effective_of_head(policy, now)
+    return forecast_sql.status_sql(
+        columns(now), status="e.status", held_at="e.held_at", effective=effective, policy=policy
+    )
+
+
+@lru_cache(maxsize=64)
+def due_of_head(policy: Policy) -> str:
+    """Return the next moment at which silence alone changes a head's status, null for never."""
+    return forecast_sql.due_sql(
+        columns(NOW), confidence="e.confidence", status="e.status", held_at="e.held_at", policy=policy
+    )
+
+
+@lru_cache(maxsize=64)
+def archived_of_head(policy: Policy) -> str:
+    """Return the moment at which silence alone archives a head, null for never."""
+    return forecast_sql.archived_sql(
+        columns(NOW), confidence="e.confidence", status="e.status", held_at="e.held_at", policy=policy
     )

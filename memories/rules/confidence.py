@@ -25,7 +25,11 @@ __all__ = [
 
 
 def apply_outcome(standing: Standing, step: Step, policy: Policy = DEFAULT) -> Applied:
-    """Return what one outcome step makes of an entry, with its arithmetic (RULES.md 2)."""
+    """Return what one outcome step makes of an entry, with its arithmetic (RULES.md 2).
+
+    A standing that another policy left is adopted first, so that a change of policy moves nothing by itself.
+    """
+    standing = adopt(standing, policy)
     outcome_type = OutcomeType(step.outcome_type)
     success = outcome_type in SUCCESSES
     before = clamp(standing.confidence)

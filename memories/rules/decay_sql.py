@@ -36,17 +36,17 @@ def feedback_factor_sql(columns: Columns, policy: Policy) -> str:
     """Return what feedback makes of durability."""
     total = f"({columns.positive} + {columns.negative})"
     floor = policy.feedback_floor
-    share = f"{_number(floor)} + {_number(1 - floor)} * {columns.positive} / {total}"
+    share = f"{number(floor)} + {number(1 - floor)} * {columns.positive} / {total}"
     return f"(CASE WHEN {total} > 0 THEN {share} ELSE 1::float8 END)"
 
 
 def half_life_sql(columns: Columns, policy: Policy) -> str:
     """Return the days of silence after which half the freshness is left."""
-    types = " ".join(f"WHEN '{kind}' THEN {_number(policy.type_factor(kind))}" for kind in MemoryType)
+    types = " ".join(f"WHEN '{kind}' THEN {number(policy.type_factor(kind))}" for kind in MemoryType)
     return (
-        f"({_number(policy.base_half_life)} * (CASE {columns.memory_type} {types} END)"
+        f"({number(policy.base_half_life)} * (CASE {columns.memory_type} {types} END)"
         f" * (1 + ln(1 + {columns.recall_count}::float8))"
-        f" * (CASE WHEN {columns.outcome_count} > 0 THEN {_number(policy.outcome_factor)} ELSE 1::float8 END)"
+        f" * (CASE WHEN {columns.outcome_count} > 0 THEN {number(policy.outcome_factor)} ELSE 1::float8 END)"
         f" * {feedback_factor_sql(columns, policy)})"
     )
 
@@ -55,10 +55,10 @@ def earned_sql(columns: Columns, policy: Policy) -> str:
     """Return the freshness that an access at `now` keeps."""
     days = days_sql(columns)
     if policy.decay == DecayKind.DAILY_RATE:
-        worn = f"power({_number(policy.daily_rate)}, least({days}, {_number(daily_cap(policy))}))"
+        worn = f"power({number(policy.daily_rate)}, least({days}, {number(daily_cap(policy))}))"
     else:
-        worn = f"power(0.5::float8, least({days} / {half_life_sql(columns, policy)}, {_number(policy.half_life_cap)}))"
-    return f"greatest({_number(policy.freshness_floor)}, {columns.kept} * {worn})"
+        worn = f"power(0.5::float8, least({days} / {half_life_sql(columns, policy)}, {number(policy.half_life_cap)}))"
+    return f"greatest({number(policy.freshness_floor)}, {columns.kept} * {worn})"
 
 
 def freshness_sql(columns: Columns, policy: Policy) -> str:
@@ -72,7 +72,7 @@ def freshness_sql(columns: Columns, policy: Policy) -> str:
 
 def effective_sql(confidence: str, fresh: str) -> str:
     """Return effective confidence."""
-    return f"(CASE WHEN {confidence} >= {_number(NOTHING)} THEN {confidence} * {fresh} ELSE 0::float8 END)"
+    return f"(CASE WHEN {confidence} >= {number(NOTHING)} THEN {confidence} * {fresh} ELSE 0::float8 END)"
 
 
 def below_sql(value: str, threshold: float) -> str:
@@ -80,5 +80,6 @@ def below_sql(value: str, threshold: float) -> str:
     return f"(round(({value})::numeric, {DECIMALS}) < {round(threshold, DECIMALS):.{DECIMALS}f})"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Return a number as a float8 literal."""
     return f"{float(value)!r}::float8"

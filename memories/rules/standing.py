@@ -7,6 +7,9 @@ from datetime import datetime
 from memories.rules.evidence import Record
 from memories.rules.policy import DEFAULT, OutcomeType, Policy
 
+# What a triple and its confidence may differ by and still be of one policy.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Triple:
@@ -120,8 +123,8 @@ def _rebase_downwards(target: float, success: float, failure: float, strength: f
 
 
 def adopt(standing: Standing, policy: Policy) -> Standing:
-    """Return the standing as another policy takes it over: the present confidence, rebased under its numbers."""
+    """Return the standing as a policy takes it over: the present confidence, rebased where its numbers give another."""
     triple = standing.triple
-    if triple.prior is None:
+    if triple.prior is None or abs(triple_confidence(triple, policy) - standing.confidence) <= ROUNDING:
         return standing
     return replace(standing, triple=rebase(standing.confidence, triple.success, triple.failure, policy))
