@@ -1,12 +1,11 @@
 """Taking an account's entries away whole, history included: the one thing that gets past the append-only trigger."""
 
+from collections.abc import Iterator
+
+from django.apps import apps
 from django.db import connection, transaction
 
-# Entries are counted as they go, so their sums go last.
-TABLES = (
-    "reading", "recall", "entrytext", "effect", "entryversion", "changeset", "claim", "entry",
-    "counter", "counterdelta",
-)  # fmt: skip
+from memories.models import Counter, CounterDelta, Entry
 
 
 def allow(account_id: int) -> None:
@@ -22,7 +21,14 @@ def drop_entries(account_id: int) -> int:
     allow(account_id)
     dropped = 0
     with connection.cursor() as cursor:
-        for table in TABLES:
-            cursor.execute(f"DELETE FROM memories_{table} WHERE account_id = %s", [account_id])
-            dropped = cursor.rowcount if table == "entry" else dropped
+        for table in tables():
+            cursor.execute(f"DELETE FROM {table} WHERE account_id = %s", [account_id])
+            dropped = cursor.rowcount if table == Entry._meta.db_table else dropped
     return dropped
+
+
+def tables() -> Iterator[str]:
+    """Yield every table of this app; the sums last, as entries are counted while they go."""
+    sums = (Counter, CounterDelta)
+    yield from (model._meta.db_table for model in apps.get_app_config("memories").get_models() if model not in sums)
+    yield from (model._meta.db_table for model in sums)

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from senselab.accounts.models import Account, ApiKey, Membership, Person, Role, Scope
 from senselab.errors import Refusal
@@ -45,6 +45,15 @@ def create_account(slug: str, *, name: str = "") -> Account:
             return Account.objects.create(slug=slug, name=name or slug)
     except IntegrityError as error:
         raise AccountExists(f"There is an account {slug!r} already.") from error
+
+
+@transaction.atomic
+def drop_account(account: Account) -> None:
+    """Delete an account with its roles, agents and keys; what was learned in it has to be gone already."""
+    with connection.cursor() as cursor:
+        for table in ("keptanswer", "apikey", "agent", "membership"):
+            cursor.execute(f"DELETE FROM accounts_{table} WHERE account_id = %s", [account.pk])
+    account.delete()
 
 
 def create_person(username: str, *, password: str) -> Person:
