@@ -14,17 +14,10 @@ from memories.recalls import Read
 from memories.rules.policy import DEFAULT
 from memories.rules.standing import Standing
 from tests.db import acts
-from tests.db.racing import PROCESSES, Race, wait_for
+from tests.db.racing import PROCESSES, wait_for
 
 pytestmark = pytest.mark.usefixtures("lasting")
 ROUNDS = 50
-
-
-@pytest.fixture(scope="module")
-def race(database_url: str) -> Iterator[Race]:
-    race = Race(database_url)
-    yield race
-    race.pool.shutdown()
 
 
 @pytest.fixture
