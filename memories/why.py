@@ -8,6 +8,7 @@ from django.db import connection
 
 from memories import reads
 from memories.rows import Row
+from memories.rules import decisions
 from memories.rules.confidence import apply_outcome
 from memories.rules.explain import Line, explain
 from memories.rules.kinds import Change
@@ -16,9 +17,10 @@ from memories.rules.silence import Silence
 from memories.rules.standing import Applied, Standing, Step
 from memories.viewers import Viewer
 
-EFFECTS = """
-    SELECT f.version_made, f.outcome_id, f.outcome_ref, f.outcome_type, f.agent_id, f.step, f.at, f.version_read,
-           f.causal_confidence, f.keys, f.verified, f.verified_by, f.credit, f.before, f.weight, f.after, f.skipped
+COLUMNS = """f.version_made, f.outcome_id, f.outcome_ref, f.outcome_type, f.agent_id, f.step, f.at, f.version_read,
+    f.causal_confidence, f.keys, f.verified, f.verified_by, f.credit, f.before, f.weight, f.after, f.skipped"""
+EFFECTS = f"""
+    SELECT {COLUMNS}
       FROM memories_effect f
      WHERE f.account_id = %s AND f.entry_id = %s ORDER BY f.at, f.id
 """
@@ -140,7 +142,7 @@ def story(viewer: Viewer, entry_id: int) -> Story:
 
 SENTENCES = {
     Change.CREATED: "{actor} learned it and said {after:.2f}.",
-    Change.FEEDBACK: "{actor} gave feedback.",
+    Change.FEEDBACK: "{actor} {cause} it.",
     Change.EVIDENCE: "{actor} brought evidence.",
     Change.DECAYED: "Silence wore it down below a threshold.",
     Change.EXPIRED: "Its time to live was over.",
@@ -156,12 +158,15 @@ def sentence(told: Told) -> str:
         verified = ", verified from outside" if told.effect.verified else ""
         kind = told.effect.outcome_type.replace("_", " ")
         return f"{kind} of {told.effect.outcome_ref}{verified}: {act.before:.3f} to {row.state.confidence:.3f}."
+    if act.kind == "decision":
+        words = decisions.told(act.change, act.cause)
+        return f"{act.actor} {words}." if act.change == Change.ROLLBACK else f"{act.actor} {words} it."
     if act.change == Change.WRITTEN:
         kept = row.state.confidence == act.before and row.state.outcome_count > 0
         return f"{act.actor} wrote the same claim again." if kept else f"{act.actor} rewrote the claim."
     if act.change == Change.ROLLBACK:
         return f"{act.actor} undid {act.cause}." if act.kind == "undo" else f"{act.actor} rolled back to {act.cause}."
-    return SENTENCES[Change(act.change)].format(actor=act.actor, after=row.state.confidence)
+    return SENTENCES[Change(act.change)].format(actor=act.actor, cause=act.cause, after=row.state.confidence)
 
 
 def steps_of(told: Told) -> dict[str, Any]:

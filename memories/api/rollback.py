@@ -55,10 +55,10 @@ class Rollback(APIView):
         return api.answer(told, headers=headers)
 
 
-def reason_of(text: str) -> str:
+def reason_of(text: str, pointer: str = "/reason") -> str:
     """:raises Invalid: a reason is too long or holds NUL."""
     if len(text) > 2_000 or "\0" in text:
-        raise Invalid("A reason is at most 2,000 characters long and holds no NUL.", "/reason")
+        raise Invalid("A reason is at most 2,000 characters long and holds no NUL.", pointer)
     return text
 
 

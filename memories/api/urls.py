@@ -3,7 +3,10 @@
 from django.urls import path
 
 from memories.api.entries import Entries, EntryByName, EntryByPath
+from memories.api.feedback import AddEvidence, GiveFeedback, Observe
 from memories.api.history import Diff, History, HistoryByPath, Why
+from memories.api.promoted import Promoted
+from memories.api.review import Decisions, Review, Run, RunAgain, RunCancel
 from memories.api.rollback import ChangeSets, Rollback, Undo
 from memories.api.search import SearchEntries
 from memories.api.stats import Entities, Stats
@@ -22,4 +25,13 @@ urlpatterns = [
     path("change-sets/<int:change_set_id>/undo", Undo.as_view()),
     path("stats", Stats.as_view()),
     path("entities", Entities.as_view()),
+    path("feedback", GiveFeedback.as_view()),
+    path("evidence", AddEvidence.as_view()),
+    path("observations", Observe.as_view()),
+    path("review", Review.as_view()),
+    path("review/decisions", Decisions.as_view()),
+    path("review/runs/<int:run_id>", Run.as_view()),
+    path("review/runs/<int:run_id>/again", RunAgain.as_view()),
+    path("review/runs/<int:run_id>/cancel", RunCancel.as_view()),
+    path("promoted", Promoted.as_view()),
 ]

@@ -131,6 +131,11 @@ def note_recall(row: Row, viewer: Viewer, session_id: str, now: datetime) -> Non
     buffer.note(viewer.account_id, viewer.policy, read)
 
 
+def flush_recalls() -> None:
+    """Write what this process has served and not written yet."""
+    buffer.flush()
+
+
 def reuse_header(row: Row, viewer: Viewer) -> dict[str, str]:
     """Return X-SenseLab-Value: what a read reused, and about what that saved (contract.md 1.14)."""
     told: dict[str, Any] = {

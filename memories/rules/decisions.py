@@ -1,6 +1,8 @@
 """The words of deciding: what a reviewer can do with an entry, and how it is told afterwards."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -38,6 +40,8 @@ PAST: Final[Mapping[str, str]] = {
     Word.COMMENT: "commented on",
     Word.SEND: "sent to review",
 }
+# With less than this to live an active entry waits for a decision.
+EXPIRING: Final = timedelta(days=3)
 # Those that reviewers ask for, over the API and by a key of the page.
 ASKED: Final = (*(word for word in Word if word not in {Word.SEND, Word.RESTORE, Word.UNDO}),)
 
@@ -49,3 +53,12 @@ def told(change: str, cause: str) -> str:
     if change == Change.SUPERSEDED:
         return PAST[Word.SUPERSEDE]
     return PAST.get(cause, "decided about")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An entry to decide about and the version that was seen; `to_version` is where a restore goes (None: archive)."""
+
+    entry_id: int
+    version: int
+    to_version: int | None = None

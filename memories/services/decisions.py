@@ -11,7 +11,7 @@ from memories import reads
 from memories.heads import Head
 from memories.rows import Row
 from memories.rules import lifecycle
-from memories.rules.decisions import Word
+from memories.rules.decisions import Item, Word
 from memories.rules.kinds import Change, MemoryType, Status
 from memories.rules.lifecycle import Cause, Place
 from memories.rules.standing import Standing
@@ -89,15 +89,6 @@ class Decision:
         if self.word == Word.SNOOZE:
             return Marking(sees=False, snoozes=True, until=self.until)
         return Marking(sees=False, sent_by=actor) if self.word == Word.SEND else Marking()
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An entry to decide about and the version that was seen; `to_version` is where a restore goes (None: archive)."""
-
-    entry_id: int
-    version: int
-    to_version: int | None = None
 
 
 @dataclass(slots=True)

@@ -8,9 +8,8 @@ from typing import Any
 from django.db import connection
 
 from memories.heads import Head
+from memories.rules.decisions import EXPIRING
 
-# Before its time to live is over by less than this, an entry asks for a decision (memories.review).
-EXPIRING = timedelta(days=3)
 CLAIM = timedelta(minutes=1)
 
 MARK = ("seen_version", "seen_expiry", "snoozed_version", "snoozed_until", "sent_by")

@@ -9,10 +9,10 @@ from django.db import connection, transaction
 
 from memories import heads
 from memories.heads import Head
-from memories.rules.decisions import Word, told
+from memories.rules.decisions import Item, Word, told
 from memories.services import comments, ledger, marks
 from memories.services.acts import Act, Actor
-from memories.services.decisions import Batch, Decision, Item
+from memories.services.decisions import Batch, Decision
 from memories.services.feedback import is_over, is_visible
 from memories.services.marks import Claim
 from memories.services.rollback import NoSuchVersion, head_for

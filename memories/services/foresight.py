@@ -1,0 +1,50 @@
+"""What each decision would do to an entry, before it is made; nothing is written."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memories.heads import Head
+from memories.rules.decisions import Word
+from memories.rules.state import State
+from memories.services import rollback, verdicts
+from memories.services.acts import Act, Actor
+from memories.services.decisions import last_validated
+from memories.services.rollback import head_for
+from memories.viewers import Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class Would:
+    """Where a decision would leave an entry: confidence, effective confidence, status; `to_version` of a rollback."""
+
+    word: Word
+    confidence: float
+    effective: float
+    status: str
+    to_version: int | None = None
+
+
+def of(viewer: Viewer, entry_id: int, now: datetime) -> dict[Word, Would]:
+    """Return what accepting, rejecting, archiving and rolling back would do; no rollback without a validated version.
+
+    :raises NotFound: there is no such entry for the viewer.
+    """
+    head = head_for(viewer, entry_id)
+    act = Act("decision", Actor("person", ""), now, viewer.policy)
+    would = {
+        Word.ACCEPT: _would(Word.ACCEPT, verdicts.accepted(head, act, keeps=True).state),
+        Word.REJECT: _would(Word.REJECT, verdicts.rejected(head, act).state),
+        Word.ARCHIVE: _would(Word.ARCHIVE, verdicts.archived(head, act).state),
+    }
+    back = _rollback(viewer, head)
+    return would | ({Word.ROLLBACK: back} if back else {})
+
+
+def _would(word: Word, state: State, to_version: int | None = None) -> Would:
+    return Would(word, state.confidence, state.confidence * state.freshness, state.status, to_version)
+
+
+def _rollback(viewer: Viewer, head: Head) -> Would | None:
+    number = last_validated(viewer.account_id, [head.id]).get(head.id)
+    found = rollback.earlier(viewer.account_id, [(head.id, number)]).get(head.id) if number else None
+    return _would(Word.ROLLBACK, rollback.restored_state(head, found), number) if found else None
