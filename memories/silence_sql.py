@@ -1,6 +1,7 @@
 """Freshness of a head in SQL, over the aliases e (entry) and r (its recalls); the twin of memories.rules.silence."""
 
 from functools import lru_cache
+from typing import Any
 
 from memories.rules import decay_sql, forecast_sql, tiers_sql
 from memories.rules.decay_sql import Columns
@@ -38,14 +39,26 @@ def earned_of_head(policy: Policy, now: str = NOW) -> str:
 @lru_cache(maxsize=64)
 def priority_of_head(policy: Policy, now: str = NOW) -> str:
     """Return the priority of a head at `now`."""
-    return tiers_sql.priority_sql(
-        importance="e.importance_score",
-        effective=effective_of_head(policy, now),
-        written_at="e.written_at",
-        now=now,
-        recall_count="coalesce(r.recall_count, 0)",
-        policy=policy,
-    )
+    return tiers_sql.priority_sql(**priority_columns(policy, now))
+
+
+@lru_cache(maxsize=64)
+def parts_of_head(policy: Policy, now: str = NOW) -> str:
+    """Return the four parts of a head's priority and the priority itself, as columns of a SELECT."""
+    parts = tiers_sql.parts_sql(**priority_columns(policy, now))
+    columns = [f"{parts[name]} AS {name}" for name in tiers_sql.PARTS]
+    return ", ".join([*columns, f"{priority_of_head(policy, now)} AS priority"])
+
+
+def priority_columns(policy: Policy, now: str) -> dict[str, Any]:
+    return {
+        "importance": "e.importance_score",
+        "effective": effective_of_head(policy, now),
+        "written_at": "e.written_at",
+        "now": now,
+        "recall_count": "coalesce(r.recall_count, 0)",
+        "policy": policy,
+    }
 
 
 @lru_cache(maxsize=64)

@@ -59,6 +59,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "senselab.bodies.read_to_the_end",
     "senselab.accounts.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -190,7 +191,7 @@ SPECTACULAR_SETTINGS = {
 Q_CLUSTER = {
     "name": "senselab",
     "orm": "default",
-    "workers": env.int("WORKERS", default=1),
+    "workers": env.int("WORKERS", default=2),
     "max_attempts": 3,
     "timeout": 300,
     "retry": 600,
@@ -199,6 +200,9 @@ Q_CLUSTER = {
     "save_limit": 500,
     "poll": 1,
 }
+
+# A dotted path to what says how important entries are where nobody else did; empty: nobody (docs/operations.md).
+IMPORTANCE_EVALUATOR = env.str("IMPORTANCE_EVALUATOR", default="")
 
 LOGGING = {
     "version": 1,

@@ -1,0 +1,81 @@
+"""Which jobs there are: what each does in words, how often, and its functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from memories import figures
+from memories.jobs import dry, evaluating, places, policies, refreshing, tiering
+from memories.jobs.accounts import Work
+from memories.jobs.runs import Run
+from senselab.accounts.models import Account
+
+Foresee = Callable[[Account, datetime], dry.Looked]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job: its word, what it does, the schedule that runs it ('': only when asked), and every how many minutes."""
+
+    name: str
+    word: str
+    does: str
+    schedule: str
+    minutes: int
+    work: Work
+    foresee: Foresee | None
+
+
+def fold(account: Account, now: datetime, run: Run) -> None:
+    """Fold what writes added to the sums, and drop moves between tiers and days that nobody looks at any more."""
+    folded = figures.fold(account.pk)
+    tiering.forget(account.pk, now)
+    run.step(looked=folded, changed=folded)
+
+
+JOBS = {
+    job.name: job
+    for job in (
+        Job(
+            "expire", "Expiry", "Archives what outlived its time to live; reads stop finding it at once.",
+            "expire", 1, places.expire, dry.expire,
+        ),
+        Job(
+            "retier", "Tiers", "Ranks active entries by priority and moves them between hot, warm and archive.",
+            "tiers", 1, tiering.retier, dry.retier,
+        ),
+        Job(
+            "fold", "Sums", "Folds what writes added to the figures; these are exact before and after.",
+            "fold", 1, fold, dry.fold,
+        ),
+        Job(
+            "decay", "Decay", "Moves what silence wore down below a threshold.",
+            "decay", 60, places.decay, dry.decay,
+        ),
+        Job(
+            "refresh", "Sorting", "Stores effective confidence anew, by which lists are sorted.",
+            "decay", 60, refreshing.refresh, dry.refresh,
+        ),
+        Job(
+            "importance", "Importance", "Lets the evaluator score what nobody scored, while one is turned on.",
+            "importance", 60, evaluating.evaluate, dry.importance,
+        ),
+        Job(
+            "policy", "Policy", "Applies a policy that was saved: next crossings, status and tiers of every entry.",
+            "", 0, policies.apply, None,
+        ),
+    )
+}  # fmt: skip
+
+# By name: the function and its rhythm in minutes. Ranking runs twice a minute, as the scheduler looks every half.
+SCHEDULES = {
+    "expire": ("memories.jobs.expire", 1),
+    "tiers": ("memories.jobs.tiers", 1),
+    "tiers between": ("memories.jobs.tiers", 1),
+    "fold": ("memories.jobs.fold", 1),
+    "asked": ("memories.jobs.asked", 1),
+    "decay": ("memories.jobs.decay", 60),
+    "importance": ("memories.jobs.importance", 60),
+}
+# Seconds by which the first run of a schedule comes later than the others'.
+OFFSETS = {"tiers between": 30}
