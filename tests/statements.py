@@ -90,7 +90,7 @@ def equations(sql: str) -> tuple[Counter[str], set[str]]:
 
 def inserts_without(sql: str) -> list[str]:
     """Return the tables of accounts that rows go into without an account."""
-    inserts = re.findall(rf"\bINTO ({NAME})(?: AS \w+)? \(([^)]*)\)", sql)
+    inserts = re.findall(rf"\bINTO ({NAME})(?: AS \w+)?(?: \(([^)]*)\))?", sql)
     return [bare(table) for table, columns in inserts if bare(table) in owned_tables() and "account_id" not in columns]
 
 

@@ -35,6 +35,8 @@ def append_only():
         yield (
             f"CREATE TRIGGER history_is_append_only BEFORE UPDATE OR DELETE ON memories_{table}"
             " FOR EACH ROW EXECUTE FUNCTION memories_refuse_change();"
+            f"CREATE TRIGGER history_is_not_truncated BEFORE TRUNCATE ON memories_{table}"
+            " FOR EACH STATEMENT EXECUTE FUNCTION memories_refuse_change();"
         )
 
 

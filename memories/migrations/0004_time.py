@@ -18,6 +18,8 @@ def keys():
     yield (
         "CREATE TRIGGER history_is_append_only BEFORE UPDATE OR DELETE ON memories_policyversion"
         " FOR EACH ROW EXECUTE FUNCTION memories_refuse_change();"
+        "CREATE TRIGGER history_is_not_truncated BEFORE TRUNCATE ON memories_policyversion"
+        " FOR EACH STATEMENT EXECUTE FUNCTION memories_refuse_change();"
     )
 
 

@@ -32,6 +32,7 @@ BOUND = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim
         "UPDATE memories_entry e SET tier = 1 FROM memories_recall r WHERE e.account_id = %s AND r.entry_id = e.id",
         "DELETE FROM memories_counterdelta",
         "INSERT INTO memories_recall (entry_id, recall_count) VALUES (%s, 1)",
+        "INSERT INTO memories_recall VALUES (%s, %s, 1)",
         'SELECT "memories_entry"."id" FROM "memories_entry" WHERE "memories_entry"."key" = %s',
         'UPDATE "accounts_apikey" SET "name" = %s WHERE "accounts_apikey"."id" = %s',
         'SELECT "accounts_membership"."id" FROM "accounts_membership"',
