@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
@@ -41,7 +42,7 @@ def problem_response(error: Exception, context: dict[str, Any]) -> HttpResponse 
         return problem(error.status, error.title, error.detail, places=error.places, **error.extra)
     if isinstance(error, exceptions.APIException):
         response = drf_handler(error, context)
-        made = problem(error.status_code, str(error.default_detail), str(error.detail))
+        made = problem(error.status_code, HTTPStatus(error.status_code).phrase, str(error.detail))
         for name, value in response.headers.items() if response else ():
             if name in {"WWW-Authenticate", "Retry-After"}:
                 made[name] = value

@@ -2,10 +2,12 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
 
 from senselab import api
 
 
+@csrf_exempt
 def no_route(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Answer for a route the API does not have; nothing redirects there, as the public client cannot follow."""
     del rest

@@ -56,18 +56,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     connection.settings_dict["TEST"]["NAME"] = f"test_senselab_{os.getpid()}"
 
 
-@pytest.fixture(scope="session")
-def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> Iterator[None]:
-    """Make this run's database whoever asks first: pytest-django would only look at the tests' own arguments."""
-    from django.test.utils import setup_databases, teardown_databases
-
-    with django_db_blocker.unblock():
-        made = setup_databases(verbosity=0, interactive=False)
-    yield
-    with django_db_blocker.unblock():
-        teardown_databases(made, verbosity=0)
-
-
 @pytest.fixture
 def lasting(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Let a test commit for other processes to see. Nothing is flushed: history refuses it, and accounts are apart."""

@@ -1,6 +1,6 @@
 """Who is asking: a bound key's agent, else the body's, else the header's, else, on a write, the key's name."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from rest_framework.request import Request
 
@@ -22,11 +22,16 @@ def agent_of(request: Request, said: str | None = None, *, writes: bool = False)
     header = request.META.get("HTTP_X_AMFS_AGENT_ID", "")
     asked = names.clean_name(said, pointer="/agent_id") if said else header and names.clean_name(header)
     if caller.agent_id:
-        if asked and asked != caller.agent_id:
+        if asked and asked not in {caller.agent_id, in_a_header(caller.agent_id)}:
             refusal = Conflict if writes else Forbidden
             raise refusal(f"This key speaks for {caller.agent_id}, not for {asked}.")
         return caller.agent_id
     return asked or (names.clean_name(caller.key_name) if writes else "")
+
+
+def in_a_header(agent_id: str) -> str:
+    """Return an agent id as the public client can say it in a header: printable ASCII, 256 characters."""
+    return "".join(letter for letter in agent_id if " " <= letter <= "~")[:256]
 
 
 def session_of(request: Request, said: str | None = None) -> str:
@@ -53,6 +58,9 @@ def since_of(text: str) -> datetime:
         moment = datetime.fromisoformat(text.replace(" ", "+"))
     except ValueError as error:
         raise Refused("/since", f"{text!r} is no ISO-8601 moment.", 400) from error
-    if moment.tzinfo is None:
-        raise Refused("/since", "A moment names its time zone.", 400)
-    return moment
+    return in_utc(moment)
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return a moment that names its time zone; without one it is UTC, as the public client means it."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -31,8 +31,6 @@ def search_of(body: SearchBody) -> Search:
         raise Refused("/memory_type", f"A type is one of {', '.join(MemoryType)}.")
     if body.evidence_status and body.evidence_status not in set(EvidenceStatus):
         raise Refused("/evidence_status", f"An evidence status is one of {', '.join(EvidenceStatus)}.")
-    if body.since and body.since.tzinfo is None:
-        raise Refused("/since", "A moment names its time zone.")
     words = (body.query or "").strip()
     if len(words) > QUERY_CHARACTERS or "\0" in words:
         raise Refused("/query", f"A query is at most {QUERY_CHARACTERS} characters long and holds no NUL.")
@@ -48,7 +46,7 @@ def search_of(body: SearchBody) -> Search:
         agent_id=names.clean_name(body.agent_id) if body.agent_id else "",
         min_confidence=body.min_confidence,
         max_confidence=body.max_confidence,
-        since=body.since,
+        since=identity.in_utc(body.since) if body.since else None,
         pattern_ref=body.pattern_ref or "",
         artifacts=body.include_artifacts is not False,
         sort=sort,
