@@ -112,7 +112,7 @@ def findings(history: History, policies: Mapping[str, Policy]) -> Iterator[Findi
     for place, version in enumerate(history.versions):
         if follows(previous, version):
             words = [*sealed(history.entry, previous, version)]
-            earlier = history.versions[:place]
+            earlier = history.versions[:place] if version.change == Change.ROLLBACK else ()
             words += computed(previous, version, made.get(version.number), earlier, policies)
             yield from (Finding(version.number, word) for word in words)
         previous = version

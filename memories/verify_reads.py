@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from memories import verify, verify_sums
 from memories.heads import STATE, ClaimHead
+from memories.models import PolicyVersion
 from memories.rules.policy import DEFAULT, MULTIPLICATIVE, Policy
 from memories.rules.state import State
 from memories.verify import Entry, Finding, History, Said, Version
@@ -35,6 +36,7 @@ LEDGER = f"""
       JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
      WHERE v.account_id = %s AND v.entry_id = ANY(%s) ORDER BY v.entry_id, v.number
 """
+CLAIM = len(fields(ClaimHead))
 EFFECT = tuple(field.name for field in fields(Effect))
 EFFECTS = f"""
     SELECT f.entry_id, f.policy, {", ".join(f"f.{name}" for name in EFFECT)}
@@ -88,8 +90,10 @@ def account_findings(account: Account, tally: Tally) -> Iterator[tuple[str, Find
 
 
 def known_policies(account: Account) -> dict[str, Policy]:
-    """Return the policies whose numbers are known, by the name versions carry: the defaults, and the account's own."""
-    policies = (DEFAULT, MULTIPLICATIVE, account_policy(account))
+    """Return the policies whose numbers are known, by the name versions carry: the defaults and all the account had."""
+    kept = PolicyVersion.objects.filter(account=account).values_list("number", "values")
+    earlier = [Policy.from_values({**values, "version": number}) for number, values in kept]
+    policies = (DEFAULT, MULTIPLICATIVE, *earlier, account_policy(account))
     return {f"{policy.name}@{policy.version}": policy for policy in policies}
 
 
@@ -127,7 +131,7 @@ def _entry(row: Sequence[Any]) -> Entry:
 
 def _version(row: Sequence[Any]) -> Version:
     values = [_plain(value) for value in row]
-    claim = len(row) - len(fields(ClaimHead))
+    claim = len(row) - CLAIM
     state = claim - len(STATE)
     return Version(*[*values[:state], State(*values[state:claim]), ClaimHead(*values[claim:])])
 

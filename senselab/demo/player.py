@@ -152,14 +152,13 @@ class Player:
         self.read = []
         jobs.transitions("expire", self.account, now, jobs.expired)
         jobs.transitions("decay", self.account, now, jobs.decayed)
+        jobs.retier(self.account, now)
+        jobs.tiering.forget(self.account.pk, now)
         figures.fold(self.account.pk)
 
     def settle(self, day: float) -> None:
-        """Let the jobs do at last what leaves no history: tiers, and what lists are sorted by."""
-        now = self.moment(day)
-        jobs.refresh(self.account, now)
-        jobs.retier(self.account, now)
-        figures.fold(self.account.pk)
+        """Let the jobs do at last what leaves no history: store what lists are sorted by."""
+        jobs.refresh(self.account, self.moment(day))
 
 
 def session_of(agent: str, at: float) -> str:
