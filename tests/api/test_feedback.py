@@ -27,7 +27,7 @@ def test_an_acceptance_adds_a_tenth_and_counts(bot, account):
     assert (entry["positive_reinforcement"], entry["negative_reinforcement"], entry["version"]) == (1, 0, 2)
     assert response["X-Change-Set"] == str(response.json()["change_set"])
     assert response["ETag"] == '"2"'
-    made = ChangeSet.objects.of(account.pk).get(pk=response.json()["change_set"])
+    made = ChangeSet.objects.get(account_id=account.pk, pk=response.json()["change_set"])
     assert (made.kind, made.cause, made.reason) == ("feedback", "accepted", "worked in eu-west")
 
 
@@ -104,7 +104,7 @@ def test_an_entry_is_superseded_by_a_new_one_in_the_same_change_set(bot, account
     assert old["superseded_by"] == f"{new['entity_path']}/{new['key']}" == "shop/retry-2"
     assert new["provenance"]["pattern_refs"] == ["shop/retry"]
     assert (new["value"], new["confidence"], new["memory_type"]) == ("do not wait", 0.9, "belief")
-    made = ChangeSet.objects.of(account.pk).get(pk=told["change_set"])
+    made = ChangeSet.objects.get(account_id=account.pk, pk=told["change_set"])
     assert made.size == 2
 
 
@@ -209,7 +209,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(bot, more, status):
 
 def test_what_is_over_cannot_be_judged(bot, account):
     bot.write("shop", "retry", 1, ttl_at="2099-01-01T00:00:00Z")
-    Entry.objects.of(account.pk).update(ttl_at=datetime(2020, 1, 1, tzinfo=UTC))
+    Entry.objects.filter(account_id=account.pk).update(ttl_at=datetime(2020, 1, 1, tzinfo=UTC))
     assert accept(bot).status_code == 404
 
 
