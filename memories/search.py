@@ -6,9 +6,8 @@ from typing import Any
 
 from django.db import connection
 
-from memories import rows
+from memories import rows, silence_sql
 from memories.rows import Row
-from memories import silence_sql
 from memories.rules.kinds import Status
 from memories.viewers import Viewer
 
@@ -31,7 +30,10 @@ AFTER = {
         " AND (e.settled_confidence < %(after_0)s::float8 OR e.id > %(after_1)s::bigint)",
         ("settled_confidence", "entry_id"),
     ),
-    "doubt": ("(e.settled_confidence, e.id) > (%(after_0)s::float8, %(after_1)s::bigint)", ("settled_confidence", "entry_id")),
+    "doubt": (
+        "(e.settled_confidence, e.id) > (%(after_0)s::float8, %(after_1)s::bigint)",
+        ("settled_confidence", "entry_id"),
+    ),
     "recency": ("(e.written_at, e.id) < (%(after_0)s::timestamptz, %(after_1)s::bigint)", ("written_at", "entry_id")),
     "oldest": ("(e.written_at, e.id) > (%(after_0)s::timestamptz, %(after_1)s::bigint)", ("written_at", "entry_id")),
     "name": (
@@ -111,10 +113,8 @@ class Search:
         effective = silence_sql.effective_of_head(viewer.policy)
         if self.min_confidence is not None and self.min_confidence > 0:
             # Stored confidence is never below the effective one: the index may cut before the exact value is computed.
-            made.add(
-                f"e.confidence >= %(least)s - 1e-9 AND round(({effective})::numeric, 9) >= round(%(least)s::numeric, 9)",
-                least=self.min_confidence,
-            )
+            exact = f"round(({effective})::numeric, 9) >= round(%(least)s::numeric, 9)"
+            made.add(f"e.confidence >= %(least)s - 1e-9 AND {exact}", least=self.min_confidence)
         if self.max_confidence is not None:
             made.add(f"round(({effective})::numeric, 9) <= round(%(most)s::numeric, 9)", most=self.max_confidence)
 

@@ -28,6 +28,6 @@ def read_to_the_end(get_response: Handler) -> Handler:
 
 
 def drain(request: HttpRequest) -> None:
-    stream = request._stream  # type: ignore[attr-defined]
+    stream = request._stream
     while stream.read(PIECE):
         pass

@@ -59,7 +59,10 @@ FIGURES = {
     "under_review": "r.status = 'under_review'",
     "superseded": "r.status = 'superseded'",
     "archived": "r.status = 'archived'",
-    **{word: f"{LISTED} AND r.evidence_status = '{word}'" for word in ("untested", "validated", "contested", "discredited")},
+    **{
+        word: f"{LISTED} AND r.evidence_status = '{word}'"
+        for word in ("untested", "validated", "contested", "discredited")
+    },
     "hot": f"{LISTED} AND r.tier = 1",
     "warm": f"{LISTED} AND r.tier = 2",
     "cold": f"{LISTED} AND r.tier = 3",

@@ -129,7 +129,8 @@ claims AS (
 ),
 words AS (
     INSERT INTO memories_entrytext (account_id, entry_id, words)
-    SELECT %(account)s, h.eid, to_tsvector('simple', {PLAIN} || ' ' || translate(left(c.value, 65536), '/_.:-', '     '))
+    SELECT %(account)s, h.eid,
+           to_tsvector('simple', {PLAIN} || ' ' || translate(left(c.value, 65536), '/_.:-', '     '))
       FROM done h JOIN (
         SELECT i, value FROM payload, jsonb_to_recordset(p->'claims') AS c(i int, value text)
         UNION ALL

@@ -7,47 +7,95 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('memories', '0001_initial'),
-        ('accounts', '0001_initial'),
+        ("memories", "0001_initial"),
+        ("accounts", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Outcome',
+            name="Outcome",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.BinaryField(max_length=32)),
-                ('outcome_ref', models.TextField(db_collation='C')),
-                ('outcome_type', models.CharField(max_length=20)),
-                ('agent_id', models.TextField(db_collation='C')),
-                ('session_id', models.TextField(default='')),
-                ('branch', models.TextField(db_collation='C', default='main')),
-                ('causal_confidence', models.FloatField()),
-                ('verified_by', models.TextField(default='')),
-                ('replayed', models.BooleanField(default=False)),
-                ('committed_at', models.DateTimeField()),
-                ('causal_entry_keys', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
-                ('causal_entry_versions', models.JSONField(default=dict)),
-                ('attempts', models.JSONField(default=list)),
-                ('final_action_index', models.IntegerField(null=True)),
-                ('actions_taken', models.JSONField(default=list)),
-                ('entity_paths', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
-                ('situation', models.TextField(null=True)),
-                ('covariates', models.JSONField(default=dict)),
-                ('task_input', models.TextField(null=True)),
-                ('response_text', models.TextField(null=True)),
-                ('tool_calls', models.JSONField(default=list)),
-                ('session_metadata', models.JSONField(null=True)),
-                ('trace_follows', models.BooleanField(default=False)),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='accounts.account')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("digest", models.BinaryField(max_length=32)),
+                ("outcome_ref", models.TextField(db_collation="C")),
+                ("outcome_type", models.CharField(max_length=20)),
+                ("agent_id", models.TextField(db_collation="C")),
+                ("session_id", models.TextField(default="")),
+                ("branch", models.TextField(db_collation="C", default="main")),
+                ("causal_confidence", models.FloatField()),
+                ("verified_by", models.TextField(default="")),
+                ("replayed", models.BooleanField(default=False)),
+                ("committed_at", models.DateTimeField()),
+                (
+                    "causal_entry_keys",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None),
+                ),
+                ("causal_entry_versions", models.JSONField(default=dict)),
+                ("attempts", models.JSONField(default=list)),
+                ("final_action_index", models.IntegerField(null=True)),
+                ("actions_taken", models.JSONField(default=list)),
+                (
+                    "entity_paths",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None),
+                ),
+                ("situation", models.TextField(null=True)),
+                ("covariates", models.JSONField(default=dict)),
+                ("task_input", models.TextField(null=True)),
+                ("response_text", models.TextField(null=True)),
+                ("tool_calls", models.JSONField(default=list)),
+                ("session_metadata", models.JSONField(null=True)),
+                ("trace_follows", models.BooleanField(default=False)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        to="accounts.account",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(models.F('account'), models.OrderBy(models.F('committed_at'), descending=True), models.OrderBy(models.F('id'), descending=True), name='outcomes_by_time'), models.Index(models.F('account'), models.F('outcome_ref'), name='outcomes_by_ref'), django.contrib.postgres.indexes.GinIndex(models.F('account'), models.F('entity_paths'), name='outcomes_by_path')],
-                'constraints': [models.UniqueConstraint(fields=('account', 'digest'), name='an_outcome_is_stored_once'), models.CheckConstraint(condition=models.Q(('outcome_type__in', ['success', 'minor_failure', 'failure', 'critical_failure', 'clean_deploy', 'regression', 'p2_incident', 'p1_incident'])), name='an_outcome_type_is_one_we_know'), models.CheckConstraint(condition=models.Q(('causal_confidence__gte', 0.0), ('causal_confidence__lte', 1.0)), name='causal_confidence_is_a_probability')],
+                "indexes": [
+                    models.Index(
+                        models.F("account"),
+                        models.OrderBy(models.F("committed_at"), descending=True),
+                        models.OrderBy(models.F("id"), descending=True),
+                        name="outcomes_by_time",
+                    ),
+                    models.Index(models.F("account"), models.F("outcome_ref"), name="outcomes_by_ref"),
+                    django.contrib.postgres.indexes.GinIndex(
+                        models.F("account"), models.F("entity_paths"), name="outcomes_by_path"
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "digest"), name="an_outcome_is_stored_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "outcome_type__in",
+                                [
+                                    "success",
+                                    "minor_failure",
+                                    "failure",
+                                    "critical_failure",
+                                    "clean_deploy",
+                                    "regression",
+                                    "p2_incident",
+                                    "p1_incident",
+                                ],
+                            )
+                        ),
+                        name="an_outcome_type_is_one_we_know",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("causal_confidence__gte", 0.0), ("causal_confidence__lte", 1.0)),
+                        name="causal_confidence_is_a_probability",
+                    ),
+                ],
             },
         ),
     ]

@@ -55,7 +55,18 @@ def test_a_list_of_versions_counts_versions(bot):
     assert (told["total"], told["entries"][0]["version"]) == (2, 1)
 
 
-@pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 10001}, {"offset": -1}, {"sort": "x"}, {"fields": "all"}, {"status": "x"}, {"include_superseded": "maybe"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"limit": 0},
+        {"limit": 10001},
+        {"offset": -1},
+        {"sort": "x"},
+        {"fields": "all"},
+        {"status": "x"},
+        {"include_superseded": "maybe"},
+    ],
+)
 def test_a_list_refuses_what_it_does_not_know(bot, query):
     assert bot.get("entries", **query).status_code == 422
 
@@ -92,7 +103,17 @@ def test_descendants_are_found_when_asked_for_and_not_the_neighbours(bot):
     assert sorted(hit["entity_path"] for hit in found) == ["shop", "shop/checkout"]
 
 
-@pytest.mark.parametrize("body", [{"sort_by": "x"}, {"limit": 0}, {"depth": 4}, {"min_confidence": 2}, {"query": "x" * 10001}, {"status": ["x"]}])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"sort_by": "x"},
+        {"limit": 0},
+        {"depth": 4},
+        {"min_confidence": 2},
+        {"query": "x" * 10001},
+        {"status": ["x"]},
+    ],
+)
 def test_a_search_refuses_what_it_does_not_know(bot, body):
     assert bot.post("search", body).status_code == 422
 

@@ -114,7 +114,8 @@ def test_invisible_characters_are_marked_in_names(char):
 
 
 def test_a_name_is_escaped():
-    assert marks.entry_name("<b>", "k&") == '<bdi class="path">&lt;b&gt;</bdi><span class="path">/</span><bdi>k&amp;</bdi>'
+    said = marks.entry_name("<b>", "k&")
+    assert said == '<bdi class="path">&lt;b&gt;</bdi><span class="path">/</span><bdi>k&amp;</bdi>'
 
 
 def test_every_mark_escapes_what_it_is_given():
