@@ -56,11 +56,14 @@ class Page:
 
 
 def select(viewer: Viewer) -> str:
-    """Return the statement up to its WHERE; a set is seen when one of its entries is."""
-    seen = f"""EXISTS (
+    """Return the statement up to its WHERE; a set is seen when one of its entries is, changed or commented on."""
+    seen = f"""(EXISTS (
         SELECT 1 FROM memories_entryversion v
           JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
-         WHERE v.account_id = %(account)s AND v.change_set_id = s.id AND {viewer.visible()})"""
+         WHERE v.account_id = %(account)s AND v.change_set_id = s.id AND {viewer.visible()}) OR EXISTS (
+        SELECT 1 FROM memories_comment c
+          JOIN memories_entry e ON e.account_id = c.account_id AND e.id = c.entry_id
+         WHERE c.account_id = %(account)s AND c.change_set_id = s.id AND {viewer.visible()}))"""
     return f"""
         SELECT {COLUMNS}, (SELECT max(u.id) FROM memories_changeset u
                             WHERE u.account_id = s.account_id AND u.undoes_id = s.id)

@@ -118,7 +118,7 @@ def decision_of(body: DecisionBody) -> Decision:
         raise Refused("/until", "A moment names its time zone.")
     return Decision(
         word=Word(body.decision),
-        value=read_value(bytes(body.value), key="") if body.value is not None else None,
+        value=read_value(value, key="") if (value := bytes(body.value)) else None,
         confidence=1.0 if body.confidence is None else body.confidence,
         memory_type=body.memory_type or "",
         to_version=body.to_version,

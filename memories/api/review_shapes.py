@@ -102,14 +102,17 @@ class FilterBody(msgspec.Struct):
 
 
 class DecisionBody(msgspec.Struct):
-    """POST /review/decisions: about `items`, or about all that `filter` selects (an empty one needs `all: true`)."""
+    """POST /review/decisions: about `items`, or about all that `filter` selects (an empty one needs `all: true`).
+
+    `value` is empty when none was sent; null is a value.
+    """
 
     decision: str
     items: list[ItemBody] | None = None
     filter: FilterBody | None = None
     all: bool = False
     reason: str = ""
-    value: msgspec.Raw | None = None
+    value: msgspec.Raw = msgspec.Raw(b"")
     confidence: Probability | None = None
     memory_type: str | None = None
     to_version: Version | None = None
