@@ -26,26 +26,26 @@ OUTSIDERS = ("customer", "test suite", "support", "second agent")
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Who works on what, when."""
+    """Who works, and when."""
 
     at: float
-    path: str
     agent: str
 
 
 def task_of(rng: Random, busy: Busy, learned: Sequence[Lesson]) -> Task | None:
-    """Return a task over what has been learned by then, None when there is nothing to rely on."""
+    """Return a task over what an entity's lessons say by then, None when there is nothing to rely on."""
     known = [lesson for lesson in learned if is_known(lesson, busy)]
     if not known:
         return None
+    path = known[0].path
     wanted = drawn(rng, known, rng.choices((1, 2, 3, 4), weights=(45, 33, 16, 6))[0])
-    deploy = busy.path in RUNNING and rng.random() < 0.4
+    deploy = path in RUNNING and rng.random() < 0.4
     failures = DEPLOY_FAILURES if deploy else TASK_FAILURES
     failure = rng.choices(list(failures), weights=list(failures.values()))[0]
     relied = tuple(Relied(lesson.entry_key, rng.random() < lesson.holds_on(busy.at)) for lesson in wanted)
     well = all(one.holds for one in relied)
     verified_by = verifier(rng, deploy=deploy, failure=None if well else failure)
-    what = tasks.asked(rng, busy.path, deploy=deploy)
+    what = tasks.asked(rng, path, deploy=deploy)
     return Task(
         at=busy.at,
         agent=busy.agent,
@@ -58,14 +58,14 @@ def task_of(rng: Random, busy: Busy, learned: Sequence[Lesson]) -> Task | None:
         retries=rng.random() < 0.35,
         stubborn=rng.random() < 0.12,
         replayed=rng.random() < 0.004,
-        told=tasks.told(rng, busy.path, what, verified_by),
+        told=tasks.told(rng, path, what, verified_by),
     )
 
 
 def is_known(lesson: Lesson, busy: Busy) -> bool:
     """Tell whether a lesson is there by then, is in use, and may be seen by who works."""
     mine = not lesson.private or lesson.agent == busy.agent
-    return lesson.path == busy.path and lesson.used > 0 and lesson.day is not None and lesson.day < busy.at and mine
+    return mine and lesson.used > 0 and lesson.day is not None and lesson.day < busy.at
 
 
 def drawn(rng: Random, known: Sequence[Lesson], many: int) -> list[Lesson]:

@@ -1,7 +1,6 @@
 """The six weeks as a list of events in order: pure, drawn from a seed and the moment they start."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
@@ -31,8 +30,11 @@ def script(start: datetime, *, seed: int = SEED, share: float = 1.0) -> list[Eve
     rng = Random(seed)
     learned = placed(rng, [*lessons(), *measures.measured(rng)])
     events: list[Event] = [*stories(), *written(rng, learned), *restated(learned)]
+    by_path = {path: [lesson for lesson in learned if lesson.path == path] for path in HOMES}
     for day in range(DAYS):
-        events += days_work(rng, learned, day, start, share)
+        weekend = (start + timedelta(days=day + 0.5)).weekday() >= SATURDAY
+        events += days_work(rng, by_path, day, start, round((WEEKEND if weekend else WORKDAY) * share))
+        events += looked(rng, by_path, day, start, round(LOOKS * share))
         events.append(DayEnded(day + 1))
     events += [Swept(lesson.expires + 0.0003) for lesson in learned if lesson.expires and lesson.expires < DAYS]
     # What would happen after the end has not happened yet.
@@ -116,24 +118,29 @@ def restated(learned: Sequence[Lesson]) -> Iterator[Wrote]:
                 yield replace(wrote(lesson), at=day + 0.0002 * place, reason="Imported again")
 
 
-def days_work(rng: Random, learned: Sequence[Lesson], day: int, start: datetime, share: float) -> Iterator[Event]:
-    """Yield the tasks of one day, what is noted after some of them, and what is read without a task."""
-    weekend = (start + timedelta(days=day + 0.5)).weekday() >= SATURDAY
-    for _ in range(round((WEEKEND if weekend else WORKDAY) * share)):
+def days_work(
+    rng: Random, learned: Mapping[str, Sequence[Lesson]], day: int, start: datetime, many: int
+) -> list[Event]:
+    """Return the tasks of one day, and what is noted after some of them."""
+    events: list[Event] = []
+    for _ in range(many):
         at = moment(rng, day, start)
         path = rng.choice(RUNNING if rng.random() < 0.85 else tuple(HOMES))
-        found = task_of(rng, Busy(at, path, at_home(rng, path)), learned)
+        found = task_of(rng, Busy(at, at_home(rng, path)), learned[path])
         if found is not None:
-            yield found
+            events.append(found)
             if rng.random() < SUMMARIES:
-                yield noted(rng, found, path)
-    by_path = defaultdict(list)
-    for lesson in learned:
-        if (lesson.day or 0) < day and not lesson.private and lesson.used > 0:
-            by_path[lesson.path].append(lesson.entry_key)
-    for number in range(round(LOOKS * share)):
+                events.append(noted(rng, found, path))
+    return events
+
+
+def looked(
+    rng: Random, learned: Mapping[str, Sequence[Lesson]], day: int, start: datetime, many: int
+) -> Iterator[Looked]:
+    """Yield what agents read on one day without a task."""
+    for number in range(many):
         path = rng.choice(SERVICES)
-        keys = by_path.get(path, [])
+        keys = [one.entry_key for one in learned[path] if (one.day or 0) < day and one.used > 0 and not one.private]
         some = tuple(rng.sample(keys, min(len(keys), rng.randint(1, 4))))
         yield Looked(moment(rng, day, start), at_home(rng, path), some, f"s-{day:02d}{number:02d}")
 
