@@ -1,6 +1,6 @@
 """The past of one entry as people read it: newest first, bounded, without values; one statement each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -184,7 +184,7 @@ ACTS = """
                                  AND f.version_made = v.number
      WHERE v.account_id = %s AND v.entry_id = %s AND v.number BETWEEN %s AND %s
 """
-ACT_COLUMNS = 13
+ACT_COLUMNS, POLICY = 13, 5
 
 
 def versions(viewer: Viewer, entry_id: int, *, current: int, below: int | None = None, most: int = SHOWN) -> Versions:
@@ -200,22 +200,24 @@ def versions(viewer: Viewer, entry_id: int, *, current: int, below: int | None =
     with connection.cursor() as cursor:
         cursor.execute(ACTS, span)
         acts = {found[0]: found for found in cursor.fetchall()}
+    policies = why.policies_of(viewer, {found[POLICY] for found in acts.values() if found[ACT_COLUMNS + 1] is not None})
     shown: list[Shown] = []
     before = None
     for row in states:
         if row.version >= first:
-            shown.append(show(row, before, acts[row.version], viewer.policy))
+            shown.append(show(row, before, acts[row.version], policies))
         before = row
     newer = min(current, last + most) + 1 if last < current else None
     return Versions(shown[::-1], first if first > 1 else None, newer)
 
 
-def show(row: Row, before: Row | None, found: Sequence[Any], policy: Policy) -> Shown:
-    """Return a version with its act, its effect and, where the policy that moved it still holds, its arithmetic."""
+def show(row: Row, before: Row | None, found: Sequence[Any], policies: Mapping[str, Policy]) -> Shown:
+    """Return a version with its act, its effect and, where the policy that moved it is known, its arithmetic."""
     act, renews, rest = Act(*found[:ACT_COLUMNS]), found[ACT_COLUMNS], found[ACT_COLUMNS + 1 :]
     effect = Effect(*rest) if rest[0] is not None else None
     lines: tuple[Line, ...] = ()
-    if effect is not None and before is not None and act.policy == f"{policy.name}@{policy.version}":
+    policy = policies.get(act.policy)
+    if effect is not None and before is not None and policy is not None:
         lines = tuple(explain(effect.replay(before.state.standing, policy), policy))
     return Shown(Told(row, act, effect, lines), renews)
 

@@ -1,12 +1,13 @@
 """Why an entry's confidence is what it is: every version's arithmetic, in words and numbers."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
-from memories import reads
+from memories import policy_reads, reads
 from memories.rows import Row
 from memories.rules import decisions
 from memories.rules.confidence import apply_outcome
@@ -124,20 +125,28 @@ def acts(account_id: int, entry_id: int) -> dict[int, Act]:
 
 
 def story(viewer: Viewer, entry_id: int) -> Story:
-    """Return the history of an entry the viewer may see; three statements, however long it is."""
+    """Return the history of an entry the viewer may see; three or four statements, however long it is."""
     versions = reads.versions(viewer, entry_id)
     if not versions:
         return Story([], [])
     made = acts(viewer.account_id, entry_id)
     moved = effects(viewer.account_id, entry_id)
     by_version = {effect.version_made: effect for effect in moved if effect.version_made is not None}
+    policies = policies_of(viewer, {made[number].policy for number in by_version})
     steps, before = [], Standing(versions[0].state.confidence)
     for row in versions:
-        effect = by_version.get(row.version)
-        lines = tuple(explain(effect.replay(before, viewer.policy), viewer.policy)) if effect else ()
+        effect, policy = by_version.get(row.version), policies.get(made[row.version].policy)
+        # Of a policy that is kept nowhere only the result is known.
+        lines = tuple(explain(effect.replay(before, policy), policy)) if effect and policy else ()
         steps.append(Told(row, made[row.version], effect, lines))
         before = row.state.standing
     return Story(steps, [effect for effect in moved if effect.skipped])
+
+
+def policies_of(viewer: Viewer, names: Collection[str]) -> dict[str, Policy]:
+    """Return the policies behind some names, as far as they are known; what moved an entry keeps its own."""
+    present = {policy_reads.name_of(viewer.policy): viewer.policy}
+    return present if present.keys() >= set(names) else policy_reads.known(viewer.account_id, viewer.policy)
 
 
 SENTENCES = {

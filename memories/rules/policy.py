@@ -224,8 +224,9 @@ def validate(policy: Policy) -> Policy:
 
     :raises PolicyError: naming the first field that does not.
     """
-    if not policy.name.strip() or len(policy.name) > 100:
-        raise PolicyError("name", "A policy needs a name of at most 100 characters.")
+    # With "@" and its version it stands on every version it moved, in 60 characters.
+    if not policy.name.strip() or len(policy.name) > 48 or "@" in policy.name or not policy.name.isprintable():
+        raise PolicyError("name", "A policy needs a name of at most 48 printable characters, without an @.")
     if policy.model not in set(Model):
         raise PolicyError("model", "It is either evidence or multiplicative.")
     if policy.decay not in set(DecayKind):
