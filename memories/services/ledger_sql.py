@@ -116,6 +116,15 @@ versions AS (
 change_set AS (
     {{change_set}}
 ),
+agents AS (
+    -- An agent comes into being with its first act; touched once a minute, its row makes nobody queue.
+    INSERT INTO accounts_agent (account_id, agent_id, created_at, last_active_at)
+    SELECT %(account)s, %(actor)s, %(at)s, %(at)s FROM change_set
+     WHERE %(actor_kind)s = 'agent' AND %(actor)s <> '' AND NOT EXISTS (
+        SELECT 1 FROM accounts_agent g WHERE g.account_id = %(account)s AND g.agent_id = %(actor)s
+           AND g.last_active_at > %(at)s::timestamptz - interval '1 minute')
+    ON CONFLICT (account_id, agent_id) DO UPDATE SET last_active_at = excluded.last_active_at
+),
 claims AS (
     INSERT INTO memories_claim (account_id, id, entry_id, value, is_artifact, agent_id, session_id, written_at,
                                 pattern_refs, artifact_refs, embedding, digest, salt, content_hash, content)

@@ -180,7 +180,7 @@ def plan(draft: Draft, head: Head | None, act: Act) -> Move:
 
 def first_state(draft: Draft, policy: Policy) -> State:
     place = lifecycle.settle(Place(Status.ACTIVE), draft.confidence, cause=Cause.CLAIMED, policy=policy)
-    state = State().with_standing(Standing(draft.confidence), policy)
+    state = State().with_standing(Standing(float(draft.confidence)), policy)
     return replace(
         state,
         memory_type=draft.memory_type,
@@ -198,7 +198,7 @@ def next_state(draft: Draft, head: Head, act: Act) -> State:
         old.standing,
         status=Status(old.status),
         same=draft.value.digest == head.claim.digest,
-        confidence=draft.confidence,
+        confidence=float(draft.confidence),
         superseded_by=old.superseded_by,
         expired=old.ttl_at is not None and old.ttl_at <= now,
         # Only what was judged has a prior: by outcomes, by feedback or evidence, or by a decision (verdicts.judged).

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from senselab.accounts.models import Agent
+
 
 def test_a_first_write_answers_with_version_1_and_everything_the_public_client_reads(bot):
     response = bot.write("shop/checkout", "retry", {"max": 3}, confidence=0.7, memory_type="belief")
@@ -158,3 +160,11 @@ def test_a_repeated_call_with_an_idempotency_key_gets_the_same_answer_and_writes
 def test_a_body_that_is_no_json_is_refused(bot):
     for raw in ("{", "[]", "", b"\xff\xfe", json.dumps("text")):
         assert bot.post("entries", raw).status_code == 422
+
+
+def test_an_agent_is_known_from_its_first_write_and_its_last_act(bot, account):
+    bot.write("shop", "k", 1)
+    bot.write("shop", "k", 2)
+    known = Agent.objects.get(account=account)
+    assert known.agent_id == "agent/deploy-bot"
+    assert known.last_active_at >= known.created_at
