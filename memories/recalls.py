@@ -41,9 +41,7 @@ def tokens_of(value: str) -> int:
     return max(least, min(most, len(value) // 4))
 
 
-def flush_sql(policy: Policy) -> str:
-    """Return the statement that writes one account's batch; only narrow tables, in key order."""
-    return f"""
+GIVEN = """
     WITH given AS (
         SELECT * FROM unnest(%(entries)s::bigint[], %(versions)s::int[], %(agents)s::text[], %(sessions)s::text[],
                              %(counts)s::int[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[],
@@ -53,22 +51,9 @@ def flush_sql(policy: Policy) -> str:
     entries AS (
         SELECT entry_id, sum(n)::int AS n, max(last_at) AS last_at, sum(tokens)::bigint AS tokens
           FROM given GROUP BY entry_id
-    ),
-    recalled AS (
-        INSERT INTO memories_recall AS kept (account_id, entry_id, recall_count, freshness, accessed_at)
-        SELECT %(account)s, e.id, g.n,
-               {silence_sql.earned_of_head(policy, now="greatest(g.last_at, e.accessed_at, r.accessed_at)")},
-               greatest(g.last_at, e.accessed_at, r.accessed_at)
-          FROM entries g
-          JOIN memories_entry e ON e.account_id = %(account)s AND e.id = g.entry_id
-          LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id
-         ORDER BY e.id
-        ON CONFLICT (account_id, entry_id) DO UPDATE
-           SET recall_count = kept.recall_count + excluded.recall_count,
-               freshness = CASE WHEN excluded.accessed_at > kept.accessed_at
-                                THEN excluded.freshness ELSE kept.freshness END,
-               accessed_at = greatest(kept.accessed_at, excluded.accessed_at)
-    ),
+    )
+"""
+READ_AND_COUNTED = """
     readings AS (
         INSERT INTO memories_reading AS kept (account_id, month, entry_id, version, agent_id, session_id, count,
                                               first_at, last_at)
@@ -88,7 +73,28 @@ def flush_sql(policy: Policy) -> str:
            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
       FROM entries g JOIN memories_entry e ON e.account_id = %(account)s AND e.id = g.entry_id
      GROUP BY 2, 3, 4, 5
-    """
+"""
+
+
+def flush_sql(policy: Policy) -> str:
+    """Return the statement that writes one account's batch; only narrow tables, in key order."""
+    return f"""{GIVEN},
+    recalled AS (
+        INSERT INTO memories_recall AS kept (account_id, entry_id, recall_count, freshness, accessed_at)
+        SELECT %(account)s, e.id, g.n,
+               {silence_sql.earned_of_head(policy, now="greatest(g.last_at, e.accessed_at, r.accessed_at)")},
+               greatest(g.last_at, e.accessed_at, r.accessed_at)
+          FROM entries g
+          JOIN memories_entry e ON e.account_id = %(account)s AND e.id = g.entry_id
+          LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id
+         ORDER BY e.id
+        ON CONFLICT (account_id, entry_id) DO UPDATE
+           SET recall_count = kept.recall_count + excluded.recall_count,
+               freshness = CASE WHEN excluded.accessed_at > kept.accessed_at
+                                THEN excluded.freshness ELSE kept.freshness END,
+               accessed_at = greatest(kept.accessed_at, excluded.accessed_at)
+    ),
+    {READ_AND_COUNTED}"""
 
 
 Key = tuple[int, int, str, str]

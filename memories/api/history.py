@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import reads, why
-from memories.api import docs, identity, wire
+from memories.api import history_docs, identity, wire
 from memories.api.entries import whole
 from memories.heads import Name
 from memories.rows import Row
@@ -64,7 +64,7 @@ def history(request: Request, branch: str, name: Name) -> HttpResponse:
 class History(APIView):
     """All versions of an entry."""
 
-    @docs.history
+    @history_docs.history
     def get(self, request: Request) -> HttpResponse:
         """Return every version, oldest first; since and until narrow by when its claim was written."""
         return history(request, *name_of(request))
@@ -73,7 +73,7 @@ class History(APIView):
 class HistoryByPath(APIView):
     """All versions of an entry named by path: the last segment is the key."""
 
-    @docs.history_by_path
+    @history_docs.history_by_path
     def get(self, request: Request, rest: str) -> HttpResponse:
         """Return every version, oldest first."""
         path, _, key = rest.rpartition("/")
@@ -99,7 +99,7 @@ def changes_of(old: Row, new: Row) -> list[dict[str, Any]]:
 class Diff(APIView):
     """What differs between two versions."""
 
-    @docs.diff
+    @history_docs.diff
     def get(self, request: Request) -> HttpResponse:
         """Return the changes of the value from one version to another, by JSON pointer; the current one by default."""
         viewer = viewer_of(request)
@@ -117,7 +117,7 @@ class Diff(APIView):
 class Why(APIView):
     """The arithmetic behind a confidence."""
 
-    @docs.why
+    @history_docs.why
     def get(self, request: Request) -> HttpResponse:
         """Return every step that moved the confidence, oldest first, as a sum in words and numbers."""
         viewer, now = viewer_of(request), timezone.now()

@@ -1,11 +1,12 @@
 """What the schema says of feedback, evidence, observations, the review queue, decisions and what is promoted."""
 
+from collections.abc import Callable
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 
-from memories.api.docs import AGENT, ENTRY, GUARD, OBJECT, ONCE, REFUSALS, operation, query
+from memories.api.docs import AGENT, ENTRY, GUARD, OBJECT, ONCE, REFUSALS, View, operation, query
 
 NAMED: dict[str, Any] = {"entity_path": ENTRY["entity_path"], "key": ENTRY["key"]}
 RUN = {
@@ -144,9 +145,9 @@ MARKDOWN = """<!-- senselab:begin -->
 """
 
 
-def markdown() -> Any:
+def markdown() -> Callable[[View], View]:
     """Describe the one operation that answers with Markdown."""
-    return extend_schema(
+    decorate: Callable[[View], View] = extend_schema(
         summary="What has proved itself, as Markdown",
         tags=["review"],
         operation_id="promoted",
@@ -163,8 +164,13 @@ def markdown() -> Any:
                 for status in (401, 403, 422, 429)
             },
         },
-        examples=[OpenApiExample("answer", value=MARKDOWN, response_only=True, status_codes=["200"])],
+        examples=[
+            OpenApiExample(
+                "answer", value=MARKDOWN, media_type="text/markdown", response_only=True, status_codes=["200"]
+            )
+        ],
     )
+    return decorate
 
 
 promoted = markdown()

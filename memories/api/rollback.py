@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import change_reads, reads
-from memories.api import docs, identity, wire
+from memories.api import history_docs, identity, wire
 from memories.api.history import found
 from memories.api.shapes import RollbackBody, UndoBody
 from memories.heads import Name
@@ -24,7 +24,7 @@ class Rollback(APIView):
 
     scopes = {"POST": "review"}
 
-    @docs.rollback
+    @history_docs.rollback
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Write an earlier version anew on top of the history, or with `preview` tell what that would change."""
@@ -65,7 +65,7 @@ def reason_of(text: str, pointer: str = "/reason") -> str:
 class ChangeSets(APIView):
     """Every act that made versions."""
 
-    @docs.change_sets
+    @history_docs.change_sets
     def get(self, request: Request) -> HttpResponse:
         """List change sets, newest first, of entries the caller may see."""
         viewer = identity.viewer_of(request, identity.agent_of(request))
@@ -79,7 +79,7 @@ class Undo(APIView):
 
     scopes = {"POST": "write"}
 
-    @docs.undo
+    @history_docs.undo
     @api.once
     def post(self, request: Request, change_set_id: int) -> HttpResponse:
         """Write the inverse of a change set; what was changed since is listed in `left` and left alone."""

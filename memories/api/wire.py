@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -15,6 +16,15 @@ from memories.services.writing import Draft, Stored
 from memories.viewers import Viewer
 
 PROTOCOL = "0.3.0"
+# Fields that travel under the name they have here.
+OF_STATE = (
+    "confidence", "outcome_count", "success_count", "failure_count", "evidence_success", "evidence_failure",
+    "prior_confidence", "last_outcome", "last_outcome_at", "discredited_at", "validators", "ttl_at", "memory_type",
+    "shared", "evidence_status", "status", "positive_reinforcement", "negative_reinforcement", "pinned",
+    "superseded_by",
+)  # fmt: skip
+OF_ROW = ("recall_count", "tier", "importance_score", "is_artifact", "branch", "content_hash", "integrity_chain")
+of_state, of_row = attrgetter(*OF_STATE), attrgetter(*OF_ROW)
 
 
 def entry(row: Row, now: datetime, policy: Policy, *, meta_only: bool = False) -> dict[str, Any]:
@@ -33,43 +43,18 @@ def entry(row: Row, now: datetime, policy: Policy, *, meta_only: bool = False) -
             "written_at": row.written_at,
             "pattern_refs": row.pattern_refs,
         },
-        "confidence": state.confidence,
-        "outcome_count": state.outcome_count,
-        "success_count": state.success_count,
-        "failure_count": state.failure_count,
-        "evidence_success": state.evidence_success,
-        "evidence_failure": state.evidence_failure,
-        "prior_confidence": state.prior_confidence,
-        "last_outcome": state.last_outcome,
-        "last_outcome_at": state.last_outcome_at,
-        "discredited_at": state.discredited_at,
-        "validators": state.validators,
+        **dict(zip(OF_STATE, of_state(state), strict=True)),
+        **dict(zip(OF_ROW, of_row(row), strict=True)),
         "uplift": None,
         "uplift_sessions": 0,
-        "recall_count": row.recall_count,
         "priority_score": priority(row, now, policy, freshness),
-        "tier": row.tier,
-        "importance_score": row.importance_score,
         "importance_dimensions": msgspec.Raw((row.importance_dimensions or "null").encode()),
-        "ttl_at": state.ttl_at,
         "artifact_refs": msgspec.Raw(row.artifact_refs.encode()),
-        "memory_type": state.memory_type,
-        "is_artifact": row.is_artifact,
-        "shared": state.shared,
-        "branch": row.branch,
-        "content_hash": row.content_hash,
-        "integrity_chain": row.integrity_chain,
         "commit_id": None,
-        "evidence_status": state.evidence_status,
         "posterior": evidence.posterior(state.record, policy),
-        "status": state.status,
         "effective_confidence": state.confidence * freshness,
         "freshness": freshness,
-        "positive_reinforcement": state.positive_reinforcement,
-        "negative_reinforcement": state.negative_reinforcement,
-        "pinned": state.pinned,
         "provenance_tier": provenance.provenance_tier(row.agent_id, state.outcome_count),
-        "superseded_by": state.superseded_by,
     }
     if meta_only:
         del told["value"], told["artifact_refs"]

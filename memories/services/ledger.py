@@ -52,7 +52,19 @@ def append(
         "versions": [version for _, _, versions in prepared for version in versions],
         "effects": [_effect(effect, entry_id=entry_id) for entry_id, effect in skipped],
     }
-    parameters: dict[str, Any] = {
+    parameters = _parameters(account_id, act, payload)
+    with connection.cursor() as cursor:
+        if change_set_id is None:
+            cursor.execute(APPEND, parameters)
+        else:
+            cursor.execute(APPEND_TO, parameters | {"change_set": change_set_id})
+        rows = cursor.fetchall()
+    ids: dict[int, int] = {index: entry_id for index, entry_id, _ in rows}
+    return Written(rows[0][2] if rows else None, [ids.get(index) for index in range(len(moves))])
+
+
+def _parameters(account_id: int, act: Act, payload: dict[str, Any]) -> dict[str, Any]:
+    return {
         "account": account_id,
         "payload": msgspec.json.encode(payload).decode(),
         "at": act.at,
@@ -66,14 +78,6 @@ def append(
         "undoes": act.undoes_id,
         "policy": act.policy_name,
     }
-    with connection.cursor() as cursor:
-        if change_set_id is None:
-            cursor.execute(APPEND, parameters)
-        else:
-            cursor.execute(APPEND_TO, parameters | {"change_set": change_set_id})
-        rows = cursor.fetchall()
-    ids: dict[int, int] = {index: entry_id for index, entry_id, _ in rows}
-    return Written(rows[0][2] if rows else None, [ids.get(index) for index in range(len(moves))])
 
 
 def _prepare(index: int, move: Move, act: Act) -> tuple[dict[str, Any], dict[str, Any] | None, list[dict[str, Any]]]:
