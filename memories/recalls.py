@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection, transaction
 
 from memories import silence_sql
 from memories.rules.policy import Policy
+from senselab.accounts import keys
 
 log = logging.getLogger(__name__)
 
@@ -133,12 +134,17 @@ class Buffer:
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
 
-    def note(self, account_id: int, policy: Policy, read: Read) -> None:
+    def start(self) -> None:
+        """Write from now on, every fifth of a second; a process that serves calls says so when it begins."""
         with self._lock:
-            self._reads.setdefault(account_id, (policy, []))[1].append(read)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="recalls", daemon=True)
                 self._thread.start()
+
+    def note(self, account_id: int, policy: Policy, read: Read) -> None:
+        with self._lock:
+            self._reads.setdefault(account_id, (policy, []))[1].append(read)
+        self.start()
 
     def flush(self) -> None:
         """Write what was gathered; what cannot be written is told and dropped, as the next moment brings more."""
@@ -150,6 +156,10 @@ class Buffer:
                 write(account_id, policy, reads)
             except DatabaseError:
                 log.warning("%d recalls of account %d could not be written", len(reads), account_id, exc_info=True)
+        try:
+            keys.write_uses()
+        except DatabaseError:
+            log.warning("it could not be written when keys were last used", exc_info=True)
 
     def _run(self) -> None:
         while not self._stop.wait(EVERY_SECONDS):

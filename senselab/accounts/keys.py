@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db import connection
@@ -124,7 +125,7 @@ class Rates:
 
 
 class Uses:
-    """When keys were last used, gathered here and written with the recalls (memories.recalls)."""
+    """When keys were last used, gathered here and written with the recalls."""
 
     def __init__(self) -> None:
         self._seen: dict[int, int] = {}
@@ -140,3 +141,18 @@ class Uses:
 
 rates = Rates()
 uses = Uses()
+
+# To the minute is exact enough, and a busy key's row is left alone for the rest of it.
+USED = """
+    UPDATE accounts_apikey SET last_used_at = %s
+     WHERE account_id = %s AND id = ANY(%s) AND (last_used_at IS NULL OR last_used_at < %s)
+"""
+
+
+def write_uses() -> None:
+    """Write when keys were last used."""
+    seen, now = uses.take(), timezone.now()
+    for account_id in set(seen.values()):
+        keys = [key_id for key_id, of in seen.items() if of == account_id]
+        with connection.cursor() as cursor:
+            cursor.execute(USED, [now, account_id, keys, now - timedelta(minutes=1)])
