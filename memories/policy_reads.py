@@ -110,7 +110,7 @@ def _foresee(viewer: Viewer, policy: Policy, now: datetime) -> Foreseen:
     new_tiers: dict[int, int] = {}
     for branch in branches(viewer.account_id):
         ranks = Branch(viewer.account_id, branch, policy, now, settled=False)
-        for before, after, count, some in moved_tiers(ranks):
+        for before, after, count, some in moved_tiers(ranks, ids):
             tiers[before, after] = tiers.get((before, after), 0) + count
             new_tiers |= dict.fromkeys(some, after)
     shifts = [Shift(str(before), str(after), count) for (before, after), count in sorted(tiers.items())]
@@ -134,15 +134,16 @@ def moved_places(account_id: int, policy: Policy, now: datetime) -> tuple[list[S
     return [Shift(before, after, count) for before, after, count, _ in rows], some[: SAMPLE // 2]
 
 
-def moved_tiers(ranks: Branch) -> list[tuple[int, int, int, list[int]]]:
-    """Return (tier, new tier, how many, ids of a few) of the entries that would rise or fall in a branch."""
+def moved_tiers(ranks: Branch, chosen: list[int]) -> list[tuple[int, int, int, list[int]]]:
+    """Return (tier, new tier, how many, ids of a few, those chosen among them) of what would rise or fall."""
     wanted, values = ranks.wanted()
     sql = f"""
-        SELECT e.tier, w.tier, count(*), (array_agg(e.id ORDER BY w.place))[1:{SAMPLE // 2}] FROM ({wanted}) w
+        SELECT e.tier, w.tier, count(*), (array_agg(e.id ORDER BY w.place))[1:{SAMPLE // 2}]
+               || array_agg(e.id) FILTER (WHERE e.id = ANY(%(chosen)s::bigint[])) FROM ({wanted}) w
           JOIN memories_entry e ON e.id = w.id
          WHERE e.account_id = %(account)s AND e.tier <> w.tier AND NOT e.pinned GROUP BY 1, 2 ORDER BY 1, 2
     """
-    return [(before, after, count, ids) for before, after, count, ids in fetch(sql, values)]
+    return [(before, after, count, ids) for before, after, count, ids in fetch(sql, {**values, "chosen": chosen})]
 
 
 def samples(viewer: Viewer, policy: Policy, now: datetime, ids: list[int], new_tiers: dict[int, int]) -> list[Sample]:

@@ -15,6 +15,7 @@ from django.db import connection
 from memories import silence_sql
 from memories.rules import tiers_sql
 from memories.rules.policy import Policy
+from memories.rules.tiers import AGE_CAP
 
 # From the second recall on, frequency is above 1 (ln 3), and the bound by age no longer holds.
 OFTEN = 2
@@ -74,11 +75,11 @@ class Branch:
         """Return when an entry recalled less than twice must have been written to have a priority; None: any time."""
         policy = self.policy
         most = policy.importance_weight + policy.recency_weight
-        if priority is None or not 0 < priority < most or policy.age_rate == 0:
+        if priority is None or priority <= 0 or policy.age_rate == 0:
             return None
-        # A little more than the bound, so that rounding leaves nobody out.
-        days = math.log(most / priority) / policy.age_rate + 0.001
-        return self.now - timedelta(days=days) if days < 36_500 else None
+        # A little more than the bound, so that rounding leaves nobody out; ages beyond the cap all count the same.
+        days = max(0.0, math.log(most) - math.log(priority)) / policy.age_rate + 0.001
+        return self.now - timedelta(days=days) if days * policy.age_rate < AGE_CAP and days < 36_500 else None
 
     def candidates(self, priority: float | None) -> tuple[str, dict[str, Any]]:
         """Return the condition on heads that may have a priority (None: any), and the values it binds."""
