@@ -168,8 +168,7 @@ def sentence(told: Told) -> str:
         kind = told.effect.outcome_type.replace("_", " ")
         return f"{kind} of {told.effect.outcome_ref}{verified}: {act.before:.3f} to {row.state.confidence:.3f}."
     if act.kind == "decision":
-        words = decisions.told(act.change, act.cause)
-        return f"{act.actor} {words}." if act.change == Change.ROLLBACK else f"{act.actor} {words} it."
+        return f"{act.actor} {decisions.told(act.change, act.cause)}."
     if act.change == Change.WRITTEN:
         kept = row.state.confidence == act.before and row.state.outcome_count > 0
         return f"{act.actor} wrote the same claim again." if kept else f"{act.actor} rewrote the claim."

@@ -29,16 +29,16 @@ class Word(StrEnum):
 
 
 PAST: Final[Mapping[str, str]] = {
-    Word.ACCEPT: "accepted",
-    Word.REJECT: "rejected",
-    Word.EDIT: "edited",
-    Word.SUPERSEDE: "superseded",
-    Word.ARCHIVE: "archived",
-    Word.SNOOZE: "put off",
-    Word.PIN: "pinned",
-    Word.UNPIN: "unpinned",
-    Word.COMMENT: "commented on",
-    Word.SEND: "sent to review",
+    Word.ACCEPT: "accepted it",
+    Word.REJECT: "rejected it",
+    Word.EDIT: "edited it",
+    Word.SUPERSEDE: "superseded it",
+    Word.ARCHIVE: "archived it",
+    Word.SNOOZE: "put it off",
+    Word.PIN: "pinned it",
+    Word.UNPIN: "unpinned it",
+    Word.COMMENT: "commented on it",
+    Word.SEND: "sent it to review",
 }
 # With less than this to live an active entry waits for a decision.
 EXPIRING: Final = timedelta(days=3)
@@ -46,13 +46,18 @@ EXPIRING: Final = timedelta(days=3)
 ASKED: Final = (*(word for word in Word if word not in {Word.SEND, Word.RESTORE, Word.UNDO}),)
 
 
-def told(change: str, cause: str) -> str:
-    """Return what a decision did, as "rex ... it" goes on: accepted, rolled back to v14."""
+def made(change: str, cause: str) -> str:
+    """Return the decision that made a version, given the version's change and the cause of its change set."""
     if change == Change.ROLLBACK:
-        return f"rolled back to {cause}"
-    if change == Change.SUPERSEDED:
-        return PAST[Word.SUPERSEDE]
-    return PAST.get(cause, "decided about")
+        return Word.ROLLBACK.value
+    return Word.SUPERSEDE.value if change == Change.SUPERSEDED else cause
+
+
+def told(change: str, cause: str) -> str:
+    """Return what a decision did, after the name of whoever made it: accepted it, rolled it back to v14."""
+    if change == Change.ROLLBACK:
+        return f"rolled it back to {cause}"
+    return PAST.get(made(change, cause), "decided about it")
 
 
 @dataclass(frozen=True, slots=True)

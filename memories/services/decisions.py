@@ -117,7 +117,7 @@ class Batch:
             wanted = self._targets()
             self.earlier = rollback.earlier(account_id, list(wanted.items())) if wanted else {}
         if word == Word.UNDO and self.act.undoes_id is not None:
-            self.silences = marks.silences(account_id, self.act.undoes_id)
+            self.silences = marks.silences(account_id, self.act.undoes_id, [head.id for head in self.heads])
         if word == Word.EDIT:
             found = reads.entries_by_ids(self.viewer, [head.id for head in self.heads])
             self.rows = {row.entry_id: row for row in found}

@@ -59,7 +59,7 @@ RESTORE = f"""
 """
 TRACES = """
     SELECT t.entry_id, t.freshness, t.accessed_at FROM memories_reviewtrace t
-     WHERE t.account_id = %s AND t.change_set_id = %s
+     WHERE t.account_id = %s AND t.change_set_id = %s AND t.entry_id = ANY(%s)
 """
 CLAIM_IT = """
     INSERT INTO memories_reviewmark AS m (account_id, entry_id, sent_by, claimed_by, claimed_until)
@@ -128,10 +128,10 @@ def restore(account_id: int, *, undone: int, by: int, moved: Sequence[Head], now
         cursor.execute(RESTORE, given(account_id, by, moved, now) | {"undone": undone})
 
 
-def silences(account_id: int, change_set_id: int) -> dict[int, tuple[float, datetime]]:
+def silences(account_id: int, change_set_id: int, entry_ids: Sequence[int]) -> dict[int, tuple[float, datetime]]:
     """Return the freshness and the last access that entries had before a change set, as far as it left traces."""
     with connection.cursor() as cursor:
-        cursor.execute(TRACES, [account_id, change_set_id])
+        cursor.execute(TRACES, [account_id, change_set_id, list(entry_ids)])
         return {entry_id: (freshness, accessed_at) for entry_id, freshness, accessed_at in cursor.fetchall()}
 
 

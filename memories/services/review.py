@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from memories import heads
 from memories.heads import Head
-from memories.rules.decisions import Item, Word, told
+from memories.rules.decisions import Item, Word, made, told
 from memories.services import comments, ledger, marks
 from memories.services.acts import Act, Actor
 from memories.services.decisions import Batch, Decision
@@ -152,7 +152,7 @@ def refusal_of(head: Head, seen: int, decided: dict[str, Any] | None) -> Refusal
         return NoSuchVersion(f"There is no version {seen}; they go from 1 to {head.version}.")
     if decided is None:
         return stale(head, seen)
-    words = f"{decided['decided_by']} {decided['decision']} it at {decided['decided_at']:%H:%M on %-d %B} (UTC)."
+    words = f"{decided['decided_by']} {decided.pop('told')} at {decided['decided_at']:%H:%M on %-d %B} (UTC)."
     return Conflict(words, extra={**decided, "current_version": head.version, "status_now": head.state.status})
 
 
@@ -164,7 +164,8 @@ def decided_since(account_id: int, seen: dict[int, int]) -> dict[int, dict[str, 
     return {
         entry_id: {
             "decided_by": actor,
-            "decision": told(change, cause),
+            "decision": made(change, cause),
+            "told": told(change, cause),
             "decided_at": at,
             "reason": reason,
             "change_set": change_set_id,

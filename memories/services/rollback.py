@@ -171,7 +171,7 @@ def undo(viewer: Viewer, change_set_id: int, *, actor: Actor, policy: Policy, re
     if not free:
         raise Conflict("All of it was changed since; nothing is left to undo.")
     before = earlier(viewer.account_id, [(head.id, spans[head.id][0] - 1) for head in free])
-    silences = marks.silences(viewer.account_id, change_set_id)
+    silences = marks.silences(viewer.account_id, change_set_id, [head.id for head in free])
     moves = [inverse(head, before.get(head.id), silences.get(head.id)) for head in free]
     written = ledger.append(viewer.account_id, act, moves)
     if written.change_set_id is None:

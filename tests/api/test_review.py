@@ -185,7 +185,7 @@ def test_deciding_on_what_a_colleague_decided_answers_409_with_who_what_and_when
     response = decide(reviewer, "archive", ("shop", "retry", 1))
     told = response.json()
     assert response.status_code == 409
-    assert (told["decided_by"], told["decision"], told["reason"]) == ("review-tool", "accepted", "known good")
+    assert (told["decided_by"], told["decision"], told["reason"]) == ("review-tool", "accept", "known good")
     assert told["change_set"] == first["change_set"]
     assert (told["current_version"], told["status_now"]) == (2, "active")
     assert told["decided_at"].endswith("Z")
