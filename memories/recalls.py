@@ -167,8 +167,10 @@ class Buffer:
             connection.close_if_unusable_or_obsolete()
 
     def close(self) -> None:
+        """Write what is left, if this process ever served anybody."""
         self._stop.set()
-        self.flush()
+        if self._thread is not None:
+            self.flush()
 
 
 buffer = Buffer()
