@@ -68,8 +68,7 @@ def something(db, account, ada):
     accounts.create_key(account, name="k")
     act = {"entry_id": stored.entry_id, "change_set_id": stored.change_set_id}
     insert("memories_evidence", account.pk, observation_id="seen", delta=0, version_made=1, **act)
-    for table in ("memories_counter", "accounts_agent"):
-        insert(table, account.pk)
+    insert("memories_counter", account.pk)
     return account
 
 
