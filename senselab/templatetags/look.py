@@ -82,7 +82,7 @@ def conf_bar(
 
 
 @register.simple_tag
-def ruler(  # noqa: PLR0917 a template names them
+def ruler(
     effective: float,
     stored: float | None = None,
     was: float | None = None,
