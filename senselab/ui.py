@@ -97,7 +97,7 @@ class Place:
 PLACES = (
     Place("overview", "Overview", "layout-dashboard", "o"),
     Place("entries", "Entries", "library", "e", belongs=("entry", "compare", "rollback", "new_entry", "edit_entry")),
-    Place("review", "Review", "inbox", "r"),
+    Place("review", "Review", "inbox", "r", belongs=("contested", "wrong", "bulk", "bulk_run")),
     Place("outcomes", "Outcomes", "activity", "t", belongs=("outcome",)),
     Place("change_sets", "Changes", "history", "c", belongs=("change_set", "undo")),
     Place("agents", "Agents", "bot", "a", small=False, belongs=("agent",)),

@@ -72,6 +72,7 @@ document.addEventListener("click", (event) => {
   if (at("[data-dismiss]")) at(".toast").remove();
   if (at("[data-close]")) at("dialog").close();
   if (event.target.matches("dialog.modal")) event.target.close();
+  if (event.target.matches("[data-pick]")) pick(event.target, event.shiftKey);
 });
 
 // Lists: one item is current, j and k move it.
@@ -94,6 +95,14 @@ function peek() {
   link.click();
   return true;
 }
+let picked = null; // the box clicked last; with shift, all up to it follow
+function pick(box, isRange) {
+  const all = $$("[data-pick]"),
+    [from, to] = [all.indexOf(picked), all.indexOf(box)].sort((a, b) => a - b);
+  if (isRange && from >= 0) for (const one of all.slice(from, to + 1)) one.checked = box.checked;
+  picked = box;
+  count();
+}
 function count() {
   const picked = $$("[data-pick]:checked").length;
   for (const place of $$("[data-selected]")) place.textContent = picked.toLocaleString("en-GB");
@@ -115,7 +124,9 @@ const wordsOf = (element) => {
   for (const extra of $$("kbd, .count, svg", clone)) extra.remove();
   return element.dataset.label || element.getAttribute("aria-label") || clone.textContent.replace(/\s+/g, " ").trim();
 };
-const printed = (name) => ({ " ": "Space", Escape: "Esc" })[name] ?? (name.length === 1 ? name.toUpperCase() : name);
+const printed = (name) =>
+  ({ " ": "Space", Escape: "Esc" })[name] ??
+  (/^[A-Z]$/.test(name) ? `Shift ${name}` : name.length === 1 ? name.toUpperCase() : name);
 function listKeys(list) {
   const rows = new Map();
   for (const element of $$("[data-key]").filter(usable)) rows.set(printed(element.dataset.key), wordsOf(element));
@@ -141,7 +152,7 @@ function listKeys(list) {
 
 let going = 0; // when `g` was pressed; the next key within a second and a half says where to
 const typing = (target) =>
-  target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog.modal[open]");
+  target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog.modal[open]");
 const plainKeys = { j: () => move(1), k: () => move(-1), x: () => current() && $("[data-pick]", current())?.click() };
 function press(key) {
   const hit = $$(`[data-key="${CSS.escape(key)}"]`)
@@ -172,7 +183,8 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.key === "Escape") {
-    if (event.target.matches("input[type=search]")) event.target.blur();
+    if (typing(event.target) && !event.target.closest("dialog")) event.target.blur();
+    else if ($("[data-escape]") && !$("dialog[open], [popover]:popover-open")) $("[data-escape]").click();
     else if (!$("dialog.modal[open], [popover]:popover-open")) $("dialog.drawer[open]")?.close();
     return;
   }
