@@ -72,12 +72,15 @@ def canonical_state(state: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {"map": [[_name(name), _plain(value[name])] for name in sorted(value, key=_name)]}
+    # Most of a state is texts and numbers, and asking for a mapping is the slow question: it comes last.
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str(value)
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if value is None or isinstance(value, bool | str):
-        return str(value) if isinstance(value, str) else value
+    if not isinstance(value, int | float | datetime) and isinstance(value, Mapping):
+        return {"map": [[_name(name), _plain(value[name])] for name in sorted(value, key=_name)]}
     return _number_or_moment(value)
 
 
