@@ -82,7 +82,7 @@ class Comparison:
     @property
     def words(self) -> list[Piece]:
         """Return two texts woven into one; none unless both values are texts."""
-        return diff.word_diff(*(msgspec.json.decode(row.value) for row in (self.old, self.new))) if self.is_text else []
+        return words_of(self.old.value, self.new.value)
 
 
 def of(
@@ -110,6 +110,14 @@ def of(
         is_text=is_text and bool(changes),
         choices=history.versions(viewer, head.entry_id, current=head.version, most=CHOICES) if few else None,
     )
+
+
+def words_of(old: str, new: str) -> list[Piece]:
+    """Return two texts woven into one, given as JSON; none unless both are texts, and differ."""
+    if old == new or not old.startswith('"') or not new.startswith('"'):
+        return []
+    before, after = (msgspec.json.decode(text, type=str) for text in (old, new))
+    return diff.word_diff(before, after)
 
 
 def version(viewer: Viewer, head: Row, number: int) -> Row:

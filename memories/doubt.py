@@ -36,9 +36,7 @@ def doubt(
             "warn", "Its time to live is over.", "Agents do not find it any more; the history stays. " + REVIVE
         )
     if state.status == Status.ARCHIVED:
-        return Doubt(
-            "warn", "It is archived.", "Agents find it only by its exact key, not in lists or searches. " + REVIVE
-        )
+        return archived(evidence(row, effective, effects, marks))
     if state.status == Status.SUPERSEDED:
         by = "by another entry" if state.superseded_by else "and nothing took its place"
         return Doubt(
@@ -54,6 +52,14 @@ def doubt(
             headline = "It is under review."
         return Doubt("bad" if told and told.tone == "bad" else "warn", headline, waits)
     return told
+
+
+def archived(told: Doubt | None) -> Doubt:
+    """Return what is to be said of an archived entry, given what outcomes say against it."""
+    where = "gents find it only by its exact key, not in lists or searches. " + REVIVE
+    if told is None:
+        return Doubt("warn", "It is archived.", f"A{where}")
+    return Doubt(told.tone, told.headline, f"It is archived: a{where}")
 
 
 REVIVE = "A new version, written or rolled back to, brings it back."

@@ -7,11 +7,12 @@ from typing import Any
 from django.db import connection
 
 from memories import history, portrait
-from memories.comparison import Field, Other, fields
+from memories.comparison import Field, Other, fields, words_of
 from memories.heads import Name
 from memories.history import Landmarks, Mark
 from memories.rows import Row
 from memories.rules import decay
+from memories.rules.diff import Piece
 from memories.rules.kinds import EvidenceStatus, Status
 from memories.rules.policy import Policy
 from memories.services import rollback_preview
@@ -48,6 +49,11 @@ class Choice:
     @property
     def fields(self) -> list[Field]:
         return fields(self.preview.changes)
+
+    @property
+    def words(self) -> list[Piece]:
+        """Return both texts woven into one; none unless both values are texts."""
+        return words_of(self.row.value, self.preview.target.value)
 
     @property
     def others(self) -> list[Other]:

@@ -75,40 +75,43 @@ class Landmarks:
         return self.validated
 
 
+MARK = """(SELECT ARRAY[m.number, m.confidence] FROM memories_entryversion m
+            WHERE m.account_id = e.account_id AND m.entry_id = e.id AND m.number = {number})"""
+LANDMARKS = f"""
+    WITH entry AS (
+        SELECT e.* FROM memories_entry e WHERE {{visible}} AND e.id = %(id)s
+    ),
+    steps AS (
+        SELECT v.number, v.evidence_status, c.digest = now.digest AS same
+          FROM entry e
+          JOIN memories_claim now ON now.account_id = e.account_id AND now.id = e.claim_id
+          JOIN memories_entryversion v ON v.account_id = e.account_id AND v.entry_id = e.id
+          JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
+    ),
+    turns AS (
+        SELECT coalesce(max(s.number) FILTER (WHERE NOT s.same), 0) + 1 AS since,
+               max(s.number) FILTER (WHERE s.evidence_status = 'validated' AND s.number < e.version) AS validated,
+               max(s.number) FILTER (WHERE s.evidence_status = 'validated' AND NOT s.same) AS before
+          FROM steps s, entry e
+    )
+    SELECT t.since, v.at, v.change, g.actor, g.reason,
+           {MARK.format(number="t.validated")}, {MARK.format(number="t.before")},
+           (SELECT array_agg(o.owner ORDER BY o.owner) FROM memories_entry o
+             WHERE {{namesake_visible}} AND o.branch = e.branch AND o.entity_path = e.entity_path
+               AND o.key = e.key),
+           (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
+               AND f.skipped = '' AND f.outcome_type = ANY(%(successes)s)),
+           (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
+               AND f.skipped = '' AND f.outcome_type <> ALL(%(successes)s))
+      FROM entry e, turns t
+      JOIN memories_entryversion v ON v.account_id = %(account)s AND v.entry_id = %(id)s AND v.number = t.since
+      JOIN memories_changeset g ON g.account_id = %(account)s AND g.id = v.change_set_id
+"""
+
+
 def landmarks(viewer: Viewer, entry_id: int) -> Landmarks:
     """Return the landmarks of an entry the viewer may see."""
-    mark = """(SELECT ARRAY[m.number, m.confidence] FROM memories_entryversion m
-                WHERE m.account_id = e.account_id AND m.entry_id = e.id AND m.number = {number})"""
-    sql = f"""
-        WITH entry AS (
-            SELECT e.* FROM memories_entry e WHERE {viewer.visible()} AND e.id = %(id)s
-        ),
-        steps AS (
-            SELECT v.number, v.evidence_status, c.digest = now.digest AS same
-              FROM entry e
-              JOIN memories_claim now ON now.account_id = e.account_id AND now.id = e.claim_id
-              JOIN memories_entryversion v ON v.account_id = e.account_id AND v.entry_id = e.id
-              JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
-        ),
-        turns AS (
-            SELECT coalesce(max(s.number) FILTER (WHERE NOT s.same), 0) + 1 AS since,
-                   max(s.number) FILTER (WHERE s.evidence_status = 'validated' AND s.number < e.version) AS validated,
-                   max(s.number) FILTER (WHERE s.evidence_status = 'validated' AND NOT s.same) AS before
-              FROM steps s, entry e
-        )
-        SELECT t.since, v.at, v.change, g.actor, g.reason,
-               {mark.format(number="t.validated")}, {mark.format(number="t.before")},
-               (SELECT array_agg(o.owner ORDER BY o.owner) FROM memories_entry o
-                 WHERE {viewer.visible("o")} AND o.branch = e.branch AND o.entity_path = e.entity_path
-                   AND o.key = e.key),
-               (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
-                   AND f.skipped = '' AND f.outcome_type = ANY(%(successes)s)),
-               (SELECT count(*) FROM memories_effect f WHERE f.account_id = e.account_id AND f.entry_id = e.id
-                   AND f.skipped = '' AND f.outcome_type <> ALL(%(successes)s))
-          FROM entry e, turns t
-          JOIN memories_entryversion v ON v.account_id = %(account)s AND v.entry_id = %(id)s AND v.number = t.since
-          JOIN memories_changeset g ON g.account_id = %(account)s AND g.id = v.change_set_id
-    """
+    sql = LANDMARKS.format(visible=viewer.visible(), namesake_visible=viewer.visible("o"))
     values = {**viewer.parameters, "id": entry_id, "successes": [str(word) for word in SUCCESSES]}
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
@@ -224,7 +227,7 @@ def show(row: Row, before: Row | None, found: Sequence[Any], policies: Mapping[s
 
 def effects(viewer: Viewer, entry_id: int, *, most: int = EFFECTS_SHOWN) -> list[Effect]:
     """Return what the newest outcomes did to an entry, newest first, those that moved nothing included."""
-    sql = why.EFFECTS.replace("ORDER BY f.at, f.id", "ORDER BY f.at DESC, f.id DESC LIMIT %s")
+    sql = f"{why.EFFECTS.rpartition('ORDER BY')[0]} ORDER BY f.at DESC, f.id DESC LIMIT %s"
     with connection.cursor() as cursor:
         cursor.execute(sql, [viewer.account_id, entry_id, most])
         return [Effect(*row) for row in cursor.fetchall()]

@@ -35,8 +35,8 @@ def test_by_keyboard_alone_from_the_doubt_to_the_rollback_and_back(visit, rex, s
     expect(page.locator(".toast")).to_contain_text("v8 is current: rolled back to v4.")
     expect(page.locator(".head")).to_contain_text("Validated")
     assert acts.entry(account).version == 8
-    page.keyboard.press("u")
-    page.wait_for_load_state("networkidle")
+    with page.expect_navigation():
+        page.keyboard.press("u")
     row = acts.entry(account)
     assert (row.version, row.state.evidence_status) == (9, "discredited")
 
@@ -53,7 +53,8 @@ def test_without_script_a_version_is_chosen_and_rolled_back_to(visit, rex, spoil
     page.get_by_role("button", name="Roll back to v1").click()
     expect(page.locator(".toast")).to_contain_text("v8 is current: rolled back to v1.")
     expect(page.get_by_text("Kept while I look around.").first).to_be_visible()
-    page.locator(".toast").get_by_role("button", name="Undo").click()
+    with page.expect_navigation():
+        page.locator(".toast").get_by_role("button", name="Undo").click()
     assert acts.entry(account).version == 9
 
 
