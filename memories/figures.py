@@ -86,30 +86,6 @@ def by_agent(viewer: Viewer, branch: str = "main") -> dict[str, Totals]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A path of the tree: the sums of what lies at it and below it."""
-
-    path: str
-    name: str
-    depth: int
-    totals: Totals
-    own: int
-
-
-def tree(paths: dict[str, Totals]) -> list[Place]:
-    """Return every path and every path above one, in order, each with the sums of all below it."""
-    below: dict[str, Totals] = {}
-    for path, sums in paths.items():
-        parts = path.split("/")
-        for depth in range(1, len(parts) + 1):
-            above = "/".join(parts[:depth])
-            below[above] = below.get(above, Totals()) + sums
-    ordered = sorted(below, key=lambda path: path.split("/"))
-    own = {path: sums.entries for path, sums in paths.items()}
-    return [Place(p, p.rpartition("/")[2], p.count("/"), below[p], own.get(p, 0)) for p in ordered]
-
-
-@dataclass(frozen=True, slots=True)
 class Extremes:
     """What no sum can say: the ends of ranges, and how much of it is new."""
 

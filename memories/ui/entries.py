@@ -30,11 +30,12 @@ def entries(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     asked = filters.read(request.GET, now)
     context: dict[str, Any] = {"asked": asked, "choices": CHOICES, "given": request.GET}
-    if asked.problems:
-        return render_page(request, "memories/entries.html", part="memories/_entries.html", context=context, status=400)
-    found = browse(asked.search, viewer_of(request), now, without=asked.without)
-    context |= shown(request.GET, asked, found) | {"origin": request.build_absolute_uri("/").rstrip("/")}
-    response = render_page(request, "memories/entries.html", part="memories/_entries.html", context=context)
+    if not asked.problems:
+        found = browse(asked.search, viewer_of(request), now, without=asked.without)
+        context |= shown(request.GET, asked, found) | {"origin": request.build_absolute_uri("/").rstrip("/")}
+    status = 400 if asked.problems else 200
+    page, part = "memories/entries.html", "memories/_entries.html"
+    response = render_page(request, page, part=part, context=context, status=status)
     # A form sends its empty fields as well; the address people copy needs none of them.
     response["HX-Push-Url"] = f"{request.path}{addresses.without(request.GET)}"
     return response

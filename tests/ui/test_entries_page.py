@@ -279,6 +279,9 @@ def test_htmx_gets_the_list_alone_and_an_address_without_empty_fields(client_of,
     assert response["HX-Push-Url"] == "/entries/?type=fact&sort=name"
     assert "HX-Request" in response["Vary"]
     assert "<!doctype html>" in client.get("/entries/").content.decode()
+    refused = client.get("/entries/?min=2", headers={"HX-Request": "true"})
+    assert refused.status_code == 400
+    assert refused.content.decode().lstrip().startswith('<div class="browse" id="entries">')
 
 
 def test_the_list_takes_a_fixed_number_of_queries(client_of, vera, account):

@@ -1,6 +1,9 @@
 """The door for people: logging in and out, and which account they look at."""
 
+import re
+
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from senselab.accounts import services as accounts
@@ -90,6 +93,18 @@ def test_nobody_switches_to_an_account_they_have_no_role_in(client_of, vera, acc
     assert 'title="shop/ours"' in client.get("/entries/").content.decode()
 
 
+@pytest.mark.parametrize(
+    "address", ["/", "/entries/", "/outcomes/", "/outcomes/{outcome}/", "/changes/", "/changes/{set}/"]
+)
+def test_a_viewer_finds_no_form_that_changes_anything(client_of, vera, account, address):
+    stored = acts.put(account, 1)
+    told = acts.told(account, "deploy-1")
+    page = client_of(vera).get(address.format(outcome=told.outcome_id, set=stored.change_set_id)).content.decode()
+    forms = re.findall(r'<form[^>]*method="post"[^>]*action="([^"]*)"', page)
+    assert set(forms) == {"/logout/"}
+    assert page.count('method="post"') == len(forms)
+
+
 def test_a_switch_takes_a_post(client_of, vera):
     assert client_of(vera).get("/account/").status_code == 405
 
@@ -104,8 +119,6 @@ def test_the_role_is_that_of_the_account_looked_at(client_of, vera, account, oth
 
 
 def test_a_forged_form_is_refused(vera):
-    from django.test import Client
-
     client = Client(enforce_csrf_checks=True)
     client.force_login(vera, backend="django.contrib.auth.backends.ModelBackend")
     assert client.post("/account/", {"account": "any"}).status_code == 403

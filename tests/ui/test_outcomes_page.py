@@ -119,7 +119,7 @@ def test_an_outcome_tells_each_step_before_and_after(page, told):
     assert "Entries moved 2" in words
     assert words.index("Attempt 1") < words.index("How it ended")
     assert "The &lt;b&gt;first&lt;/b&gt; try" in words
-    assert "shop/cart / two made v2 0.800 0.286 3.600" in words
+    assert "shop/cart / two made v2 0.800 0.286 weight 3.600" in words
     assert "/entry/?path=shop%2Fcart&amp;key=two" in html
 
 
