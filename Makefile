@@ -1,6 +1,6 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint demo chromium
+.PHONY: help run test lint demo chromium bench-time
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -9,7 +9,7 @@ APT = apt-get update -qq && apt-get install -y -qq chromium
 PIP = $(VENV) -m pip --disable-pip-version-check --quiet
 
 help:  ## Say what there is to make.
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
 run: .venv/runtime  ## Run SenseLab until Ctrl-C.
 	@exec $(VENV) manage.py up --stop-with-parent
@@ -21,6 +21,9 @@ test: .venv/testing chromium  ## Install what testing needs and run everything.
 	$(VENV) -m pytest tests/house
 	$(MAKE) lint
 	$(VENV) -m pytest --ignore=tests/house
+
+bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 entries.
+	@$(VENV) -m tests.load.bench_time
 
 lint: .venv/testing  ## Check style, types and migrations.
 	$(VENV) -m ruff check .
