@@ -30,7 +30,7 @@ EDGES = """
 def refresh(account: Account, now: datetime, run: Run | None = None) -> int:
     """Store effective confidence anew where it drifted, for sorts and cursors; versions and labels stay."""
     run, policy = run or Run(), account_policy(account)
-    return store(account.pk, policy, now, run, with_due=False)
+    return store(account.pk, policy, now, run, with_due=False, after=run.terms.get("after", 0))
 
 
 def store(account_id: int, policy: Policy, now: datetime, run: Run, *, with_due: bool, after: int = 0) -> int:

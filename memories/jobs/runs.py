@@ -66,8 +66,8 @@ class Run:
 
     @property
     def is_long(self) -> bool:
-        """Tell whether this turn has lasted so long that the rest should be left to another."""
-        return time.monotonic() - self.began > TURN_SECONDS
+        """Tell whether a run that somebody asked for has lasted so long that the rest is left to another turn."""
+        return self.asked_by != "" and time.monotonic() - self.began > TURN_SECONDS
 
 
 def last_run(account_id: int, job: str) -> JobRun | None:
@@ -120,13 +120,13 @@ class Recorded:
             begun["started_at"] = asked.started_at or now
             self.run.looked, self.run.changed, self.run.total = asked.looked, asked.changed, asked.total
         else:
-            begun |= {"started_at": now, "created_at": now, "looked": 0, "total": None}
+            begun |= {"started_at": now, "created_at": now, "looked": 0, "total": None, "terms": {}}
             row = self.last if self.last is not None and is_quiet(self.last) else None
         if row is None:
             row = JobRun.objects.create(account=self.account, job=self.job, **begun)
         else:
             update(self.account.pk, row.pk, **begun)
-        self.run.id, self.run.terms, self.run.asked_by = row.pk, dict(row.terms), row.asked_by
+        self.run.id, self.run.terms, self.run.asked_by = row.pk, dict(asked.terms) if asked else {}, row.asked_by
         return self.run
 
     def __exit__(

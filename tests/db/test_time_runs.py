@@ -68,6 +68,14 @@ def test_runs_that_change_nothing_share_one_row(db, account, clock):
     ]
 
 
+def test_a_run_in_the_row_of_another_begins_from_the_start(db, account, clock):
+    acts.fill(account, 3, confidence=0.7)
+    for hour, changed in ((0, 0), (1, 0), (24 * 40, 3), (24 * 40 + 1, 0), (24 * 80, 3)):
+        clock(NOON + hour * HOUR)
+        jobs.decay()
+        assert runs(account, "refresh")[-1].changed == changed
+
+
 def test_one_accounts_trouble_is_told_and_is_not_the_others(db, account, other_account, broken, clock):
     acts.put(account, ttl_at=NOON + HOUR)
     theirs = acts.put(other_account, ttl_at=NOON + HOUR).entry_id
@@ -203,9 +211,22 @@ def test_a_turn_that_lasts_long_is_ended_and_gone_on_with(db, account, clock, mo
     monkeypatch.setattr("memories.jobs.refreshing.STRETCH", 10)
     acts.fill(account, 25, confidence=0.7)
     clock(NOON + 40 * DAY)
+    running.ask(account.pk, "refresh", by="ada", now=NOON)
+    told = []
+    for _ in range(4):
+        jobs.asked()
+        run = runs(account, "refresh")[-1]
+        told.append((run.state, run.looked, run.changed))
+    assert told == [("waiting", 10, 10), ("waiting", 20, 20), ("waiting", 25, 25), ("done", 25, 25)]
+
+
+def test_what_runs_by_itself_runs_to_its_end(db, account, monkeypatch):
+    monkeypatch.setattr("memories.jobs.runs.TURN_SECONDS", -1)
+    monkeypatch.setattr("memories.jobs.refreshing.STRETCH", 10)
+    acts.fill(account, 25, confidence=0.7)
     run = Run(account.pk)
-    jobs.refreshing.refresh(account, NOON + 40 * DAY, run)
-    assert (run.looked, run.changed, run.ended) == (10, 10, False)
+    jobs.refresh(account, NOON + 40 * DAY, run)
+    assert (run.looked, run.changed, run.ended) == (25, 25, True)
 
 
 def test_two_runs_asked_for_at_once_are_done_by_one_worker_each_once(lasting, account, race):
