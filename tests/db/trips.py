@@ -26,12 +26,16 @@ class Counted:
 
 
 class Turns:
-    """Reads what a client says and counts where it ends its turn to wait for the answer: a Sync, or a simple Query."""
+    """Reads what a client says and counts where it asks to be answered: by a Sync, a simple Query, or a Flush.
+
+    A Flush with nothing said since the last one asks for nothing.
+    """
 
     def __init__(self) -> None:
         self.count = 0
         self._rest = b""
         self._started = False
+        self._said = False
 
     def hear(self, data: bytes) -> None:
         self._rest += data
@@ -40,8 +44,13 @@ class Turns:
             length = int.from_bytes(self._rest[head - 4 : head], "big") + head - 4
             if len(self._rest) < length:
                 return
-            self.count += self._started and self._rest[:1] in b"SQ"
+            if self._started:
+                self._hear(self._rest[:1])
             self._started, self._rest = True, self._rest[length:]
+
+    def _hear(self, kind: bytes) -> None:
+        self.count += kind in (b"S", b"Q") or (kind == b"H" and self._said)
+        self._said = kind not in (b"S", b"Q", b"H")
 
 
 class Relay:
