@@ -68,7 +68,11 @@ def contested(*, after: tuple[str, ...] = (), entity_path: str = "", limit: int 
 
 def fill(viewer: Viewer, sides: Sequence[Sides]) -> None:
     by_id = {one.listed.row.entry_id: one for one in sides}
-    values: dict[str, Any] = {"account": viewer.account_id, "ids": list(by_id), "successes": [str(word) for word in SUCCESSES]}
+    values: dict[str, Any] = {
+        "account": viewer.account_id,
+        "ids": list(by_id),
+        "successes": [str(word) for word in SUCCESSES],
+    }
     with connection.cursor() as cursor:
         cursor.execute(SIDES.format(columns=why.COLUMNS), values)
         for entry_id, is_good, *effect in cursor.fetchall():

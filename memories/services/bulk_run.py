@@ -1,6 +1,6 @@
 """A bulk run at work: a worker takes it batch by batch, and whoever asked can watch, cancel, and ask again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -39,22 +39,25 @@ AGAIN = """
 """
 
 
-def work(account_id: int, run_id: int) -> int:
-    """Do what is left of a run and return how many entries were decided about; a job. Twice at once it runs once."""
+def work(account_id: int, run_id: int, clock: Callable[[], datetime] = timezone.now) -> int:
+    """Do what is left of a run and return how many entries were decided about; a job. Twice at once it runs once.
+
+    Each batch happens when it happens, so that the job is handed a clock instead of a moment.
+    """
     with alone(run_id) as held:
         run = BulkRun.objects.filter(account_id=account_id, pk=run_id, finished_at=None).first() if held else None
         if run is None:
             return 0
         viewer, decision = viewer_of(run), bulk.decision_of(run.decision, run.terms)
-        _save(run, state="running", started_at=run.started_at or timezone.now())
+        _save(run, state="running", started_at=run.started_at or clock())
         done, after = 0, 0
         while items := _next(run, after):
             run.refresh_from_db(from_queryset=BulkRun.objects.filter(account_id=account_id))
             if run.cancelled:
                 break
-            done += len(_batch(run, viewer, decision, items).done)
+            done += len(_batch(run, viewer, decision, items, clock()).done)
             after = items[-1].entry_id
-        _save(run, state="cancelled" if run.cancelled else "finished", finished_at=timezone.now())
+        _save(run, state="cancelled" if run.cancelled else "finished", finished_at=clock())
         return done
 
 
@@ -85,8 +88,7 @@ def _next(run: BulkRun, after: int) -> list[Item]:
 
 
 @transaction.atomic
-def _batch(run: BulkRun, viewer: Viewer, decision: Decision, items: Sequence[Item]) -> Decided:
-    now = timezone.now()
+def _batch(run: BulkRun, viewer: Viewer, decision: Decision, items: Sequence[Item], now: datetime) -> Decided:
     actor = Actor(run.actor_kind, run.actor, request_id=run.request_id)
     act = Act(run.kind, actor, now, viewer.policy, run.reason, run.cause, run.undoes)
     decided = _apply(run, viewer, decision, items, act)
