@@ -4,12 +4,15 @@ from django.urls import path
 
 from memories.api.entries import Entries, EntryByName, EntryByPath
 from memories.api.feedback import AddEvidence, GiveFeedback, Observe
+from memories.api.forecast import Forecast
 from memories.api.history import Diff, History, HistoryByPath, Why
+from memories.api.policy import Jobs, PolicyInForce
 from memories.api.promoted import Promoted
 from memories.api.review import Decisions, Review, Run, RunAgain, RunCancel
 from memories.api.rollback import ChangeSets, Rollback, Undo
 from memories.api.search import SearchEntries
 from memories.api.stats import Entities, Stats
+from memories.api.tiers import Distribution, TierEntries, Tiers
 
 urlpatterns = [
     path("entries", Entries.as_view()),
@@ -34,4 +37,10 @@ urlpatterns = [
     path("review/runs/<int:run_id>/again", RunAgain.as_view()),
     path("review/runs/<int:run_id>/cancel", RunCancel.as_view()),
     path("promoted", Promoted.as_view()),
+    path("forecast", Forecast.as_view()),
+    path("tiers", Tiers.as_view()),
+    path("pro/tiers/distribution", Distribution.as_view()),
+    path("pro/tiers/entries", TierEntries.as_view()),
+    path("jobs", Jobs.as_view()),
+    path("policy", PolicyInForce.as_view()),
 ]

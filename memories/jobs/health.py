@@ -1,0 +1,52 @@
+"""Whether the worker does its work, in plain words: what django-q keeps of its tasks and schedules tells."""
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule, Task
+
+from memories import job_reads
+from senselab import wording
+
+# Jobs are due each minute and looked for each half; twice that and a bit is late.
+LATE = timedelta(minutes=3)
+START = "start it with the product (make run), or by itself: manage.py qcluster"
+
+
+def worker_words(now: datetime | None = None) -> list[str]:
+    """Return what is wrong with the worker, a sentence each; nothing when it is at work and in time."""
+    now = now or timezone.now()
+    overdue = Schedule.objects.filter(next_run__lt=now - LATE).count()
+    last = Task.objects.order_by("-stopped").values_list("stopped", flat=True).first()
+    if not Schedule.objects.exists():
+        return [f"No job is scheduled, as the product was never started; {START}."]
+    if overdue:
+        since = f"nothing has run for {span(now - last)}" if last else "it has not run anything yet"
+        return [f"The worker is down: {since}, and {jobs(overdue)} due; {START}."]
+    waiting = OrmQ.objects.filter(lock__lt=now - LATE).count()
+    if waiting:
+        return [f"The worker is late: {jobs(waiting)} waiting for more than {span(LATE)}."]
+    return []
+
+
+def account_words(account_id: int, now: datetime | None = None) -> list[str]:
+    """Return which jobs of an account failed three times or more, a sentence each."""
+    told = []
+    for line in job_reads.lines(account_id, now or timezone.now()):
+        if line.is_red and line.last is not None:
+            rests = f" It rests until {line.rests_until:%H:%M} UTC unless somebody runs it." if line.rests_until else ""
+            told.append(f"{line.job.word} failed {line.last.failures} times in a row ({line.last.error[:200]}).{rests}")
+    return told
+
+
+def words(account_id: int, now: datetime | None = None) -> list[str]:
+    """Return all that is wrong with the jobs of an account, a sentence each."""
+    return [*worker_words(now), *account_words(account_id, now)]
+
+
+def jobs(count: int) -> str:
+    return "1 job is" if count == 1 else f"{count} jobs are"
+
+
+def span(time: timedelta) -> str:
+    return wording.elapsed(time.total_seconds()) if time >= timedelta(minutes=1) else "less than a minute"
