@@ -12,6 +12,7 @@ urlpatterns = [
     path("api/v1/health", health.Health.as_view()),
     path("health", health.health),
     path("healthz", health.health),
+    path("readyz", health.ready),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", docs.Documentation.as_view(url_name="schema"), name="api_docs"),
     path("api/", problems.no_route),
