@@ -95,7 +95,8 @@ def of(
     head = portrait.found(viewer, branch, name, owner)
     last = head.version if last is None else last
     first = max(1, last - 1) if first is None else first
-    old, new = (version(viewer, head, number) for number in (first, last))
+    pair = reads.versions_by_numbers(viewer, head.entry_id, [first, last])
+    old, new = (version(pair, head, number) for number in (first, last))
     changes = diff.diff(old.value, new.value)
     is_text = old.value.startswith('"') and new.value.startswith('"')
     few = head.version <= CHOICES
@@ -120,12 +121,11 @@ def words_of(old: str, new: str) -> list[Piece]:
     return diff.word_diff(before, after)
 
 
-def version(viewer: Viewer, head: Row, number: int) -> Row:
+def version(found: dict[int, Row], head: Row, number: int) -> Row:
     """:raises NotFound: there is no such version."""
-    row = reads.version(viewer, head.entry_id, number)
-    if row is None:
+    if number not in found:
         raise NotFound(f"There is no version {number}; they go from 1 to {head.version}.")
-    return row
+    return found[number]
 
 
 def others(old: Row, new: Row) -> list[Other]:

@@ -9,7 +9,7 @@ from django.db import connection
 from memories import history, portrait
 from memories.comparison import Field, Other, fields, words_of
 from memories.heads import Name
-from memories.history import Landmarks, Mark
+from memories.history import Mark
 from memories.rows import Row
 from memories.rules import decay
 from memories.rules.diff import Piece
@@ -146,9 +146,10 @@ def choice(viewer: Viewer, branch: str, name: Name, now: datetime, *, owner: str
     found = portrait.found(viewer, branch, name, owner)
     if found.version == 1:
         raise Conflict("There is only one version; there is nothing to go back to.")
-    recommended = recommended_of(history.landmarks(viewer, found.entry_id), found)
+    marks = history.landmarks(viewer, found.entry_id)
+    recommended = marks.recommended(found.state.evidence_status)
     chosen = to or (recommended.number if recommended else found.version - 1)
-    preview = rollback_preview.preview(viewer, found.entry_id, chosen)
+    preview = rollback_preview.preview(viewer, found.entry_id, chosen, marks=marks)
     named = [chosen, *([recommended.number] if recommended and recommended.number != chosen else [])]
     freshness = found.freshness(now, viewer.policy)
     return Choice(
@@ -160,7 +161,3 @@ def choice(viewer: Viewer, branch: str, name: Name, now: datetime, *, owner: str
         effective=decay.effective(found.state.confidence, freshness),
         policy=viewer.policy,
     )
-
-
-def recommended_of(marks: Landmarks, row: Row) -> Mark | None:
-    return marks.recommended(row.state.evidence_status)

@@ -61,6 +61,13 @@ def version(viewer: Viewer, entry_id: int, number: int) -> Row | None:
     return found[0] if found else None
 
 
+def versions_by_numbers(viewer: Viewer, entry_id: int, numbers: Sequence[int]) -> dict[int, Row]:
+    """Return some versions of an entry by their number; those that are not there are missing."""
+    sql = f"{rows.VERSIONS} WHERE {viewer.visible()} AND e.id = %(id)s AND v.number = ANY(%(numbers)s)"
+    found = rows.select(sql, {**viewer.parameters, "id": entry_id, "numbers": list(numbers)})
+    return {row.version: row for row in found}
+
+
 def list_entries(asked: Search, viewer: Viewer, now: datetime) -> tuple[list[Row], int]:
     """Return a slice of a list and how long the list is."""
     found = search.find(asked, viewer, now)

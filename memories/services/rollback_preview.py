@@ -85,8 +85,8 @@ def raw(text: str | None) -> msgspec.Raw | None:
     return None if text is None else msgspec.Raw(text.encode())
 
 
-def preview(viewer: Viewer, entry_id: int, to: int) -> Preview:
-    """Return what rolling back to a version would do.
+def preview(viewer: Viewer, entry_id: int, to: int, *, marks: Landmarks | None = None) -> Preview:
+    """Return what rolling back to a version would do; `marks` are the entry's landmarks, if they are read already.
 
     :raises NotFound: there is no such entry for the viewer, or no such version.
     :raises Conflict: the version is the current one.
@@ -94,12 +94,13 @@ def preview(viewer: Viewer, entry_id: int, to: int) -> Preview:
     head = rollback.head_for(viewer, entry_id)
     if to == head.version:
         raise Conflict(f"Version {to} is the current one.")
-    row, target = (reads.version(viewer, entry_id, number) for number in (head.version, to))
+    pair = reads.versions_by_numbers(viewer, entry_id, [head.version, to])
+    row, target = pair.get(head.version), pair.get(to)
     found = rollback.earlier(viewer.account_id, [(entry_id, to)]).get(entry_id)
     if row is None or target is None or found is None:
         raise NoSuchVersion(f"There is no version {to}; they go from 1 to {head.version}.")
     after = rollback.restored_state(head, found)
-    marks = history.landmarks(viewer, entry_id)
+    marks = marks or history.landmarks(viewer, entry_id)
     since = max(to + 1, marks.claim_since)
     born = target.written_at if since == to + 1 else marks.claim_at
     return Preview(

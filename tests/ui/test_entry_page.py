@@ -297,7 +297,7 @@ def test_hostile_names_and_values_are_shown_as_what_they_are(look, account):
 
 def written(account, versions):
     """Make an entry with so many versions, most of them by outcomes."""
-    acts.put(account, {"n": 0}, confidence=0.6, now=story.days_ago(300))
+    acts.put(account, {"n": 0}, confidence=0.6, pattern_refs=("shop/other",), now=story.days_ago(300))
     made = 1
     while made < versions:
         more = min(100, versions - made) - 1
@@ -305,7 +305,7 @@ def written(account, versions):
             Attempt(n, OutcomeType("success" if n % 3 else "failure"), ("shop/retry",)) for n in range(1, more)
         )
         now = story.days_ago(300 - 290 * made / versions)
-        acts.put(account, {"n": made}, confidence=0.6, now=now)
+        acts.put(account, {"n": made}, confidence=0.6, pattern_refs=("shop/other",), now=now)
         if more > 0:
             acts.told(account, f"task-{made}", attempts=tried, now=now + timedelta(hours=5))
         made = acts.entry(account).version
