@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "senselab.accounts.middleware.people_have_an_account",
+    "memories.ui.people.count_waiting",
     "axes.middleware.AxesMiddleware",
 ]
 

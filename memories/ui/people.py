@@ -1,8 +1,12 @@
 """Who looks at a page and acts on it: a person, as the domain knows them."""
 
-from django.http import HttpRequest
+from collections.abc import Callable
 
-from memories import viewers
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from memories import review, viewers
+from memories.review import Queue
 from memories.services.ledger import Actor
 from memories.viewers import Viewer
 
@@ -15,3 +19,23 @@ def viewer_of(request: HttpRequest) -> Viewer:
 def actor_of(request: HttpRequest) -> Actor:
     """Return the person as the one who acts, under their user name."""
     return Actor("person", request.user.get_username(), request_id=request.request_id)  # type: ignore[attr-defined]
+
+
+Handler = Callable[[HttpRequest], HttpResponse]
+# The navigation says 99+ of more.
+COUNTED = 100
+
+
+def count_waiting(get_response: Handler) -> Handler:
+    """Let the navigation of every page say how many entries wait for a decision; a page that knows sets its own."""
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        request.nav_counts = {"review": lambda: waiting(request)}  # type: ignore[attr-defined]
+        return get_response(request)
+
+    return handle
+
+
+def waiting(request: HttpRequest) -> int:
+    total = review.counts(Queue(), viewer_of(request), timezone.now(), most=COUNTED).total
+    return COUNTED if total is None else total

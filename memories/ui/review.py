@@ -139,7 +139,7 @@ def show(
     viewer = viewer_of(request)
     problems = list(asked.problems)
     context: dict[str, Any] = {"asked": asked, "choices": CHOICES, "given": asked.query, "news": news}
-    context |= {"problems": problems, "picked": picked(request)}
+    context |= {"problems": problems}
     if not problems:
         try:
             page = queue.page(asked.queue, viewer, now)
@@ -154,13 +154,6 @@ def show(
     response = render_page(request, "memories/review.html", part=part, context=context, status=status)
     response["HX-Push-Url"] = asked.address(item=found.row.entry_id if found else None, how=asked.how)
     return response
-
-
-def picked(request: HttpRequest) -> set[int]:
-    """Return the entries a person has selected, as htmx sends them along with whatever else it asks for."""
-    sent = [*request.GET.getlist("pick"), *request.POST.getlist("pick")]
-    ids = (value.partition(":")[0] for value in sent)
-    return {int(one) for one in ids if one.isascii() and one.isdigit() and len(one) < 20}
 
 
 def addresses_of(asked: Asked, found: Open | None) -> dict[str, Any]:

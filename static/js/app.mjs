@@ -95,14 +95,26 @@ function peek() {
   link.click();
   return true;
 }
-let picked = null; // the box clicked last; with shift, all up to it follow
+let picked = ""; // the name of the box clicked last; with shift, all up to it follow
 function pick(box, isRange) {
   const all = $$("[data-pick]"),
-    [from, to] = [all.indexOf(picked), all.indexOf(box)].sort((a, b) => a - b);
+    [from, to] = [all.findIndex((one) => one.dataset.pick === picked), all.indexOf(box)].sort((a, b) => a - b);
   if (isRange && from >= 0) for (const one of all.slice(from, to + 1)) one.checked = box.checked;
-  picked = box;
+  picked = box.dataset.pick;
   count();
 }
+function pickUpTo() {
+  const box = current() && $("[data-pick]", current());
+  if (!box) return;
+  box.checked = true;
+  pick(box, true);
+}
+// A list that comes anew keeps what is selected in the old one.
+document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+  const kept = new Set($$("[data-pick]:checked").map((box) => box.dataset.pick));
+  for (const box of $$("[data-pick]", detail.fragment)) box.checked = kept.has(box.dataset.pick);
+});
+document.addEventListener("htmx:oobAfterSwap", () => count());
 function count() {
   const picked = $$("[data-pick]:checked").length;
   for (const place of $$("[data-selected]")) place.textContent = picked.toLocaleString("en-GB");
@@ -132,7 +144,7 @@ function listKeys(list) {
   for (const element of $$("[data-key]").filter(usable)) rows.set(printed(element.dataset.key), wordsOf(element));
   if (items().length) {
     rows.set("J", "Next in the list").set("K", "Previous in the list").set("Enter", "Open");
-    if ($("[data-pick]")) rows.set("X", "Select");
+    if ($("[data-pick]")) rows.set("X", "Select").set("Shift X", "Select up to here");
     if ($("[data-peek]")) rows.set("Space", "Peek");
   }
   if ($("[data-confirm]")) rows.set("Ctrl Enter", wordsOf($("[data-confirm]")));
@@ -153,13 +165,18 @@ function listKeys(list) {
 let going = 0; // when `g` was pressed; the next key within a second and a half says where to
 const typing = (target) =>
   target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog.modal[open]");
-const plainKeys = { j: () => move(1), k: () => move(-1), x: () => current() && $("[data-pick]", current())?.click() };
+const plainKeys = {
+  j: () => move(1),
+  k: () => move(-1),
+  x: () => current() && $("[data-pick]", current())?.click(),
+  X: pickUpTo,
+};
 function press(key) {
   const hit = $$(`[data-key="${CSS.escape(key)}"]`)
     .filter(usable)
     .pop();
   if (hit) {
-    if (hit.matches("input, textarea, select")) {
+    if (hit.matches("input:not([type=checkbox]), textarea, select")) {
       hit.focus();
       hit.select?.();
     } else hit.click();

@@ -364,3 +364,12 @@ def test_the_number_of_statements_is_the_same_for_any_queue(rexes, account):
             counts.append(len(ran))
     assert counts[:2] == counts[2:]
     assert max(counts) <= 24
+
+
+def test_an_entry_is_sent_to_review_from_its_own_page(rexes, queue, account):
+    page = Page(rexes.client.get("/entry/?path=shop&key=retry"))
+    assert "Send to review" in page.text
+    page = rexes.decide(queue["retry"], 7, "send", back="entry")
+    assert toast(page) == "Sent to review: shop/retry."
+    assert "Send to review" not in page.text.replace("Sent to review", "")
+    assert state(account).state.status == "under_review"
