@@ -49,7 +49,7 @@ def edges(modules: list[Module]) -> list[tuple[str, str]]:
             name = imported if imported in known else imported.rpartition(".")[0]
             if name in known and name != module.name:
                 found.append((module.name, name))
-    return found
+    return sorted(set(found))
 
 
 EDGES = edges(ours())
