@@ -15,6 +15,8 @@ FLOORS = {
     "reads": 2,
     "services": 3,
     "jobs": 4,
+    # What is told about jobs stands beside them, what rolling back would do above its services.
+    "job_reads": 4,
     "going_back": 4,
     "management": 5,
     "api": 5,
