@@ -10,8 +10,13 @@ from memories.viewers import Viewer
 from senselab import cursors
 
 COLUMNS = (
-    "s.id, s.kind, s.actor_kind, s.actor, s.session_id, s.reason, s.cause, s.request_id, s.at, s.size, s.undoes_id"
+    "s.id, s.kind, s.actor_kind, s.actor, s.session_id, s.reason, s.cause, s.request_id, s.at, {size}, s.undoes_id"
 )
+UNDER = """EXISTS (
+    SELECT 1 FROM memories_entryversion v
+      JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
+     WHERE v.account_id = %(account)s AND v.change_set_id = s.id AND {visible}
+       AND (e.entity_path = %(path)s OR (e.entity_path >= %(below)s AND e.entity_path < %(beyond)s)))"""
 PAGE = 50
 
 
@@ -64,8 +69,12 @@ def select(viewer: Viewer) -> str:
         SELECT 1 FROM memories_comment c
           JOIN memories_entry e ON e.account_id = c.account_id AND e.id = c.entry_id
          WHERE c.account_id = %(account)s AND c.change_set_id = s.id AND {viewer.visible()}))"""
+    # Of a set that is seen in part, only that part counts.
+    size = f"""(SELECT count(*) FROM memories_entryversion v
+          JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
+         WHERE v.account_id = %(account)s AND v.change_set_id = s.id AND {viewer.visible()})"""
     return f"""
-        SELECT {COLUMNS}, (SELECT max(u.id) FROM memories_changeset u
+        SELECT {COLUMNS.format(size="s.size" if viewer.sees_all else size)}, (SELECT max(u.id) FROM memories_changeset u
                             WHERE u.account_id = s.account_id AND u.undoes_id = s.id)
           FROM memories_changeset s
          WHERE s.account_id = %(account)s AND {"TRUE" if viewer.sees_all else seen}
@@ -88,6 +97,7 @@ def page(
     *,
     kind: str = "",
     actor: str = "",
+    entity_path: str = "",
     since: datetime | None = None,
     until: datetime | None = None,
     cursor: str = "",
@@ -102,6 +112,11 @@ def page(
     conditions = {"kind": "s.kind = %(kind)s", "actor": "s.actor = %(actor)s"}
     conditions |= {"since": "s.at >= %(since)s", "until": "s.at < %(until)s"}
     sql += "".join(f" AND {condition}" for name, condition in conditions.items() if values[name])
+    if entity_path:
+        sql += f" AND {UNDER.format(visible=viewer.visible())}"
+        path = entity_path.rstrip("/")
+        # '0' is the character after '/', so this is every path that begins with "path/".
+        values |= {"path": path, "below": f"{path}/", "beyond": f"{path}0"}
     if cursor:
         at, change_set_id = cursors.read(cursor, datetime.fromisoformat, int)
         sql += " AND (s.at, s.id) < (%(at)s, %(after)s)"

@@ -34,6 +34,7 @@ class Head:
     entity_path: str
     key: str
     owner: str
+    was_owner: str
     version: int
     state: State
     claim: ClaimHead
@@ -61,7 +62,8 @@ class Name(NamedTuple):
 
 
 HEAD = f"""
-    SELECT e.id, e.branch, e.entity_path, e.key, e.owner, e.version, {", ".join(f"e.{name}" for name in STATE)},
+    SELECT e.id, e.branch, e.entity_path, e.key, e.owner, e.was_owner, e.version,
+           {", ".join(f"e.{name}" for name in STATE)},
            c.id, c.agent_id, c.session_id, c.written_at, c.digest, c.salt, c.content_hash, c.content,
            CASE WHEN r.accessed_at > e.accessed_at THEN r.freshness ELSE e.freshness END,
            greatest(e.accessed_at, r.accessed_at), coalesce(r.recall_count, 0), e.changed_at, e.tier,
@@ -85,9 +87,9 @@ def plain(columns: Sequence[Any]) -> list[Any]:
 
 
 def head_of(row: Sequence[Any]) -> Head:
-    end = 6 + len(STATE)
+    end = 7 + len(STATE)
     claim: Any = plain(row[end : end + 8])
-    rest: Any = [*row[:6], state_of(row[6:end]), ClaimHead(*claim), *plain(row[end + 8 :])]
+    rest: Any = [*row[:7], state_of(row[7:end]), ClaimHead(*claim), *plain(row[end + 8 :])]
     return Head(*rest)
 
 

@@ -51,6 +51,8 @@ class Entry(State):
     key = models.TextField(db_collation="C")
     # The author of a private entry, '' of a shared one.
     owner = models.TextField(default="", blank=True, db_collation="C")
+    # Whose private entry it was before it was published, so that undoing that gives it back.
+    was_owner = models.TextField(default="", db_default="", blank=True, db_collation="C")
     version = models.IntegerField()
     claim = models.ForeignKey(
         "Claim", on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"

@@ -16,8 +16,12 @@ from memories.viewers import Viewer
 Query = tuple[str, dict[str, Any]]
 
 NAMED = "e.branch = %(branch)s AND e.entity_path = %(path)s AND e.key = %(key)s"
-# The caller's own private entry first, else the shared one; for a person, who sees all, the shared one.
-NEAREST = {False: "ORDER BY e.owner DESC", True: "ORDER BY (e.owner = %(owner)s) DESC, e.owner"}
+# The caller's own private entry first, unless that is archived, else the shared one; for a person, who sees all, the
+# one that is meant.
+NEAREST = {
+    False: "ORDER BY (e.status = 'archived'), e.owner DESC",
+    True: "ORDER BY (e.owner = %(owner)s) DESC, e.owner",
+}
 NEIGHBOURS = 8
 
 
@@ -30,9 +34,10 @@ def entry(viewer: Viewer, branch: str, name: Name, now: datetime, *, owner: str 
 
     A person sees private entries beside shared ones of the same name; `owner` says which is meant.
     """
-    sql = f"{rows.HEADS} WHERE {viewer.visible()} AND {NAMED} {NEAREST[viewer.sees_all]} LIMIT 1"
-    found = rows.select(sql, {**named_values(viewer, branch, name), "owner": owner})
-    return found[0] if found and not found[0].is_gone(now) else None
+    lives = "(e.ttl_at IS NULL OR e.ttl_at > %(now)s)"
+    sql = f"{rows.HEADS} WHERE {viewer.visible()} AND {NAMED} AND {lives} {NEAREST[viewer.sees_all]} LIMIT 1"
+    found = rows.select(sql, {**named_values(viewer, branch, name), "owner": owner, "now": now})
+    return found[0] if found else None
 
 
 def entries_by_ids(viewer: Viewer, ids: Sequence[int]) -> list[Row]:
@@ -49,9 +54,10 @@ def versions_made(viewer: Viewer, made: dict[int, int]) -> list[Row]:
     return rows.select(sql, {**viewer.parameters, "ids": list(made), "numbers": list(made.values())})
 
 
-def versions(viewer: Viewer, entry_id: int) -> list[Row]:
-    """Return all versions of an entry, oldest first."""
-    sql = f"{rows.VERSIONS} WHERE {viewer.visible()} AND e.id = %(id)s ORDER BY v.number"
+def versions(viewer: Viewer, entry_id: int, *, values: bool = True) -> list[Row]:
+    """Return all versions of an entry, oldest first; without values where they are not asked for."""
+    source = rows.VERSIONS if values else rows.WITHOUT_VALUES
+    sql = f"{source} WHERE {viewer.visible()} AND e.id = %(id)s ORDER BY v.number"
     return rows.select(sql, {**viewer.parameters, "id": entry_id})
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 
 from memories import silence_sql
 from memories.rules.policy import Policy
@@ -137,7 +137,8 @@ class Buffer:
     def start(self) -> None:
         """Write from now on, every fifth of a second; a process that serves calls says so when it begins."""
         with self._lock:
-            if self._thread is None:
+            # A thread that a fault ended is no reason to gather for ever.
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="recalls", daemon=True)
                 self._thread.start()
 
@@ -154,11 +155,11 @@ class Buffer:
         for account_id, (policy, reads) in batches.items():
             try:
                 write(account_id, policy, reads)
-            except DatabaseError:
+            except Error:
                 log.warning("%d recalls of account %d could not be written", len(reads), account_id, exc_info=True)
         try:
             keys.write_uses()
-        except DatabaseError:
+        except Error:
             log.warning("it could not be written when keys were last used", exc_info=True)
 
     def _run(self) -> None:

@@ -29,12 +29,13 @@ class Viewer:
         return of_account if self.sees_all else f"{of_account} AND {alias}.owner = ANY(%(owners)s)"
 
     def unhidden(self) -> str:
-        """Return the condition that leaves out a shared entry e that the viewer's own private one hides."""
+        """Return the condition that leaves out a shared entry e that the viewer's own listed private one hides now."""
         if self.sees_all or not self.agent_id:
             return "TRUE"
         return """NOT (e.owner = '' AND EXISTS (SELECT 1 FROM memories_entry p
             WHERE p.account_id = e.account_id AND p.branch = e.branch AND p.owner = %(agent)s AND p.owner <> ''
-              AND p.entity_path = e.entity_path AND p.key = e.key))"""
+              AND p.entity_path = e.entity_path AND p.key = e.key AND p.status IN ('active', 'under_review')
+              AND (p.ttl_at IS NULL OR p.ttl_at > %(now)s)))"""
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def acts(account_id: int, entry_id: int) -> dict[int, Act]:
 
 def story(viewer: Viewer, entry_id: int) -> Story:
     """Return the history of an entry the viewer may see; three or four statements, however long it is."""
-    versions = reads.versions(viewer, entry_id)
+    versions = reads.versions(viewer, entry_id, values=False)
     if not versions:
         return Story([], [])
     made = acts(viewer.account_id, entry_id)

@@ -52,9 +52,13 @@ def memory_gap(
     sql = SQL.format(visible=viewer.visible(), pool=POOL, sample=SAMPLE)
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = '{BUDGET}'")
+            limit = "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"
+            cursor.execute(limit, [BUDGET])
+            (usual, _) = cursor.fetchone()
             cursor.execute(sql, values)
             matched, linked, sample = cursor.fetchone()
+            # Inside a caller's transaction the limit would outlive this look.
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [usual])
     except OperationalError:
         return None
     if not matched:

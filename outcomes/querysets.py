@@ -23,6 +23,14 @@ HIDDEN = """
 """
 
 
+# Of the paths named, those that stand for nothing but somebody else's private entries.
+HIDDEN_PATHS = """
+    SELECT e.entity_path FROM memories_entry e
+     WHERE e.account_id = %(account)s AND e.entity_path = ANY(%(paths)s)
+     GROUP BY e.entity_path HAVING bool_and(NOT e.owner = ANY(%(owners)s))
+"""
+
+
 class Outcomes(models.QuerySet[Any]):
     def of(self, account_id: int) -> Self:
         return self.filter(account_id=account_id)
@@ -40,6 +48,8 @@ class Outcomes(models.QuerySet[Any]):
         """Return outcomes as contract.md 1.5 describes them, newest first."""
         asked = self.of(viewer.account_id)
         if entity_path:
+            if hidden_paths(viewer, [entity_path]):
+                return []
             asked = asked.filter(entity_paths__contains=[entity_path])
         if outcome_ref:
             asked = asked.filter(outcome_ref=outcome_ref)
@@ -49,7 +59,8 @@ class Outcomes(models.QuerySet[Any]):
             asked = asked.filter(committed_at__gte=since)
         found = list(asked.order_by("-committed_at", "-id").values(*FIELDS)[:limit])
         hidden = hidden_keys(viewer, [key for row in found for key in keys_of(row)])
-        return [without(row, hidden) for row in found] if hidden else found
+        paths = hidden_paths(viewer, [path for row in found for path in row["entity_paths"]])
+        return [without(row, hidden, paths) for row in found] if hidden or paths else found
 
 
 def keys_of(row: dict[str, Any]) -> list[str]:
@@ -68,7 +79,16 @@ def hidden_keys(viewer: Viewer, keys: list[str]) -> set[str]:
         return {key for (key,) in cursor.fetchall()}
 
 
-def without(row: dict[str, Any], hidden: set[str]) -> dict[str, Any]:
+def hidden_paths(viewer: Viewer, paths: list[str]) -> set[str]:
+    """Return those of the paths under which there is something, and nothing the viewer may see."""
+    if not paths or viewer.sees_all:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(HIDDEN_PATHS, {**viewer.parameters, "paths": list(dict.fromkeys(paths))})
+        return {path for (path,) in cursor.fetchall()}
+
+
+def without(row: dict[str, Any], hidden: set[str], paths: set[str]) -> dict[str, Any]:
     """Return an outcome as if the hidden entries did not exist."""
 
     def seen(told: dict[str, Any]) -> dict[str, Any]:
@@ -78,4 +98,5 @@ def without(row: dict[str, Any], hidden: set[str]) -> dict[str, Any]:
             "causal_entry_versions": {k: v for k, v in told["causal_entry_versions"].items() if k not in hidden},
         }
 
-    return {**seen(row), "attempts": [seen(attempt) for attempt in row["attempts"]]}
+    shown = [path for path in row["entity_paths"] if path not in paths]
+    return {**seen(row), "attempts": [seen(attempt) for attempt in row["attempts"]], "entity_paths": shown}

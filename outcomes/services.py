@@ -82,7 +82,7 @@ def commit(account_id: int, report: Report, *, actor: Actor, policy: Policy, now
     if outcome_id is None:
         return _stored(account_id, report)
     judged = [] if report.replayed else rules.steps(report)
-    found = _resolve(account_id, report, judged)
+    found = _resolve(account_id, report, judged, now)
     if not found:
         return Committed(outcome_id, {}, False, None, now)
     act = Act("outcome", actor, now, policy, cause=report.outcome_ref)
@@ -150,7 +150,7 @@ def _stored(account_id: int, report: Report) -> Committed:
     return Committed(rows[0][0], made, True, None, rows[0][1])
 
 
-def _resolve(account_id: int, report: Report, judged: Sequence[Judged]) -> dict[str, Head]:
+def _resolve(account_id: int, report: Report, judged: Sequence[Judged], now: datetime) -> dict[str, Head]:
     """Return the locked head behind each entry key. A key with several slashes is looked up, not split by guess."""
     keys = rules.distinct([key for step in judged for key in step.keys])
     splits = [(key[:at], key[at + 1 :], key) for key in keys for at in range(len(key)) if key[at] == "/"]
@@ -161,14 +161,15 @@ def _resolve(account_id: int, report: Report, judged: Sequence[Judged]) -> dict[
     found: dict[str, Head] = {}
     for head in heads.read(account_id, NAMED, parameters, lock=True):
         other = found.get(head.entry_key)
-        if other is None or _nearer(head, other):
+        if other is None or _nearness(head, now) > _nearness(other, now):
             found[head.entry_key] = head
     return found
 
 
-def _nearer(head: Head, other: Head) -> bool:
-    """Tell whether a head answers to an entry key before another: the reporter's own first, then the shortest key."""
-    return (head.owner != "", len(head.entity_path)) > (other.owner != "", len(other.entity_path))
+def _nearness(head: Head, now: datetime) -> tuple[bool, bool, bool, int]:
+    """Return what decides who answers to an entry key: the living, the reporter's own, the shortest key."""
+    gone = head.state.ttl_at is not None and head.state.ttl_at <= now
+    return (not gone, head.state.status != Status.ARCHIVED, head.owner != "", len(head.entity_path))
 
 
 def _follow(

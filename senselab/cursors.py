@@ -3,7 +3,9 @@
 import base64
 import binascii
 import json
+import math
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from senselab.errors import Refusal
@@ -30,6 +32,22 @@ def read(cursor: str, *kinds: Callable[[Any], Any]) -> list[Any]:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         if not isinstance(values, list) or len(values) != len(kinds):
             raise BadCursor("This cursor cannot be read.")
-        return [kind(value) for kind, value in zip(kinds, values, strict=True)]
-    except (ValueError, TypeError, OverflowError, binascii.Error) as error:
+        return [kept(kind(value)) for kind, value in zip(kinds, values, strict=True)]
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as error:
         raise BadCursor("This cursor cannot be read.") from error
+
+
+def kept(value: Any) -> Any:
+    """Return a value that PostgreSQL can compare with.
+
+    :raises ValueError: a number beyond 64 bits or not finite, a moment without a time zone, a text with NUL.
+    """
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("beyond 64 bits")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("not finite")
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise ValueError("no time zone")
+    if isinstance(value, str) and "\0" in value:
+        raise ValueError("NUL")
+    return value

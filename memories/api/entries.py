@@ -47,7 +47,7 @@ def draft_of(request: Request, body: WriteBody) -> Draft:
         ttl_at=_ttl(body),
         pinned=KEEP if body.pinned is None else body.pinned,
         importance_score=body.importance_score,
-        importance_dimensions=body.importance_dimensions,
+        importance_dimensions=_dimensions(body.importance_dimensions),
         embedding=body.embedding,
     )
 
@@ -60,6 +60,12 @@ def _ttl(body: WriteBody) -> Any:
     if body.ttl_at is not None and body.ttl_at <= timezone.now():
         raise Refused("/ttl_at", "A time to live ends in the future.")
     return body.ttl_at
+
+
+def _dimensions(dimensions: dict[str, float] | None) -> dict[str, float] | None:
+    for name in dimensions or {}:
+        names.clean_name(name, pointer="/importance_dimensions")
+    return dimensions
 
 
 def _artifacts(references: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -13,7 +13,9 @@ from memories.api.history import found
 from memories.api.shapes import RollbackBody, UndoBody
 from memories.heads import Name
 from memories.rules import names
-from memories.services import rollback, rollback_preview
+from memories.rules.refusals import Refused
+from memories.services import bulk, rollback, rollback_preview
+from memories.services.review import AT_ONCE
 from senselab import api
 from senselab.accounts.keys import Caller
 from senselab.errors import Forbidden, Invalid, NotFound
@@ -62,6 +64,13 @@ def reason_of(text: str, pointer: str = "/reason") -> str:
     return text
 
 
+def word_of(text: str) -> str:
+    """:raises Refused: it is no kind of change set."""
+    if text and not (text.isascii() and text.replace("_", "").isalpha()):
+        raise Refused("/kind", "A kind is one word, such as write, outcome or rollback.")
+    return text
+
+
 class ChangeSets(APIView):
     """Every act that made versions."""
 
@@ -70,7 +79,7 @@ class ChangeSets(APIView):
         """List change sets, newest first, of entries the caller may see."""
         viewer = identity.viewer_of(request, identity.agent_of(request))
         query = request.query_params
-        page = change_reads.page(viewer, kind=query.get("kind", ""), cursor=query.get("cursor", ""))
+        page = change_reads.page(viewer, kind=word_of(query.get("kind", "")), cursor=query.get("cursor", ""))
         return api.answer({"change_sets": [change_set.told() for change_set in page.rows], "next": page.next or None})
 
 
@@ -86,15 +95,13 @@ class Undo(APIView):
         body = api.body_of(request, UndoBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
-        refuse_others(request, change_reads.one(viewer, change_set_id), agent_id)
-        done = rollback.undo(
-            viewer,
-            change_set_id,
-            actor=identity.actor_of(request, agent_id, identity.session_of(request)),
-            policy=viewer.policy,
-            reason=reason_of(body.reason),
-            now=now,
-        )
+        found = change_reads.one(viewer, change_set_id)
+        refuse_others(request, found, agent_id)
+        actor, reason = identity.actor_of(request, agent_id, identity.session_of(request)), reason_of(body.reason)
+        if found and found.size > AT_ONCE:
+            run = bulk.undo(viewer, change_set_id, actor=actor, reason=reason, now=now)
+            return api.answer({"run": run}, status=202)
+        done = rollback.undo(viewer, change_set_id, actor=actor, policy=viewer.policy, reason=reason, now=now)
         left = [
             {"entity_path": entry.entity_path, "key": entry.key, "made": entry.made, "current": entry.current}
             for entry in done.left

@@ -47,7 +47,7 @@ def search_of(body: SearchBody) -> Search:
         min_confidence=body.min_confidence,
         max_confidence=body.max_confidence,
         since=identity.in_utc(body.since) if body.since else None,
-        pattern_ref=body.pattern_ref or "",
+        pattern_ref=names.clean_name(body.pattern_ref, pointer="/pattern_ref") if body.pattern_ref else "",
         artifacts=body.include_artifacts is not False,
         sort=sort,
         limit=body.limit or 100,

@@ -58,8 +58,8 @@ class RollbackBody(msgspec.Struct):
 
     entity_path: str
     key: str
-    to_version: Annotated[int, msgspec.Meta(ge=1)]
-    expected_version: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    to_version: Annotated[int, msgspec.Meta(ge=1, le=2_147_483_647)]
+    expected_version: Annotated[int, msgspec.Meta(ge=1, le=2_147_483_647)] | None = None
     reason: str = ""
     preview: bool = False
     branch: str | None = None

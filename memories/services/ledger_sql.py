@@ -101,7 +101,8 @@ made AS (
 ),
 moved AS (
     UPDATE memories_entry e
-       SET claim_id = h.cid, changed_at = %(at)s, freshness = h.kept, seal = decode(h.seal, 'hex'),
+       SET was_owner = CASE WHEN h.owner = '' AND e.owner <> '' THEN e.owner ELSE e.was_owner END,
+           claim_id = h.cid, changed_at = %(at)s, freshness = h.kept, seal = decode(h.seal, 'hex'),
            {", ".join(f"{name} = h.{name}" for name in UPDATED)}
       FROM heads h
      WHERE h.expected > 0 AND e.account_id = %(account)s AND e.id = h.eid AND e.version = h.expected

@@ -171,6 +171,18 @@ def undo(viewer: Viewer, change_set_id: int, *, actor: Actor, policy: Policy, re
     if not free:
         raise Conflict("All of it was changed since; nothing is left to undo.")
     before = earlier(viewer.account_id, [(head.id, spans[head.id][0] - 1) for head in free])
+    taken = names_taken(
+        viewer.account_id,
+        {
+            head.id: owner_before(head, before[head.id])
+            for head in free
+            if head.id in before and owner_before(head, before[head.id]) != head.owner
+        },
+    )
+    left += [Left(head.id, head.entity_path, head.key, head.version, head.version) for head in free if head.id in taken]
+    free = [head for head in free if head.id not in taken]
+    if not free:
+        raise Conflict("Another entry has the name by now that this one would have again.")
     silences = marks.silences(viewer.account_id, change_set_id, [head.id for head in free])
     moves = [inverse(head, before.get(head.id), silences.get(head.id)) for head in free]
     written = ledger.append(viewer.account_id, act, moves)
@@ -189,6 +201,27 @@ def inverse(head: Head, before: Earlier | None, silence: tuple[float, datetime] 
     if before is None:
         gone = replace(head.state, status=Status.ARCHIVED.value, held_at=None)
         return Move(steps=[Next(Change.ROLLBACK, gone, before=head.state.confidence)], head=head, access=False)
-    owner = "" if before.state.shared else (head.owner or before.claim.agent_id)
     step = Next(Change.ROLLBACK, before.state, before=head.state.confidence)
-    return Move(steps=[step], head=head, claim=before.claim, owner=owner, silence=silence)
+    return Move(steps=[step], head=head, claim=before.claim, owner=owner_before(head, before), silence=silence)
+
+
+def owner_before(head: Head, before: Earlier) -> str:
+    """Return whose an entry was at an earlier version: '' of a shared one."""
+    return "" if before.state.shared else head.owner or head.was_owner or before.claim.agent_id
+
+
+TAKEN = """
+    SELECT g.id FROM unnest(%s::bigint[], %s::text[]) AS g(id, owner)
+      JOIN memories_entry e ON e.account_id = %s AND e.id = g.id
+      JOIN memories_entry o ON o.account_id = e.account_id AND o.branch = e.branch AND o.entity_path = e.entity_path
+                           AND o.key = e.key AND o.owner = g.owner AND o.id <> e.id
+"""
+
+
+def names_taken(account_id: int, owners: dict[int, str]) -> set[int]:
+    """Return which entries, by id, cannot have the owner given: somebody has an entry of that name there."""
+    if not owners:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(TAKEN, [list(owners), list(owners.values()), account_id])
+        return {entry_id for (entry_id,) in cursor.fetchall()}

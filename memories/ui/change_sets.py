@@ -14,7 +14,8 @@ from django.views.decorators.http import require_POST
 from memories import change_reads, moves
 from memories.change_reads import Shown
 from memories.moves import Page, Reach
-from memories.services import rollback
+from memories.services import bulk, rollback
+from memories.services.review import AT_ONCE
 from memories.services.rollback import Undone
 from memories.ui.people import actor_of, viewer_of
 from memories.viewers import Viewer
@@ -33,15 +34,19 @@ KINDS = {
     "decision": "Decisions",
     "rollback": "Rollbacks",
     "undo": "Undos",
+    "review": "Changes of a time to live",
+    "policy": "Changes of policy",
     "decay": "Decay",
     "expire": "Expiries",
 }
-LABELS = {"kind": "kind", "actor": "by", "since": "since", "until": "until"}
+LABELS = {"kind": "kind", "actor": "by", "entity": "under", "since": "since", "until": "until"}
 LONGEST_ACTOR = 256
+LONGEST_PATH = 1_024
 LONGEST_REASON = 2_000
 PARSERS: addresses.Parsers = {
     "kind": lambda given: {"kind": one_of(KINDS, given.values)[-1]},
     "actor": lambda given: {"actor": text(given.last, LONGEST_ACTOR)},
+    "entity": lambda given: {"entity_path": text(given.last, LONGEST_PATH)},
     "since": lambda given: {"since": addresses.day(given.last)},
     "until": lambda given: {"until": addresses.day_after(given.last)},
 }
@@ -124,6 +129,8 @@ def show(request: HttpRequest, change_set_id: int, refusal: Refusal | None = Non
 def undo_change_set(request: HttpRequest, change_set_id: int) -> HttpResponse:
     """Take a change set back; what cannot be is said on its page, under the status of the refusal."""
     try:
+        if is_large(request, change_set_id):
+            return redirect("bulk_run", undo_as_run(request, change_set_id, timezone.now()))
         done = undo(request, change_set_id, timezone.now())
     except (StaleVersion, Conflict, Unreadable) as refusal:
         return show(request, change_set_id, refusal)
@@ -138,14 +145,33 @@ class Unreadable(Refusal):
     title = "That reason cannot be kept"
 
 
-def undo(request: HttpRequest, change_set_id: int, now: datetime) -> Undone:
+def reason_of(request: HttpRequest) -> str:
     reason = request.POST.get("reason", "").strip()
     if len(reason) > LONGEST_REASON or "\0" in reason:
         raise Unreadable(f"A reason is at most {LONGEST_REASON:,} characters long and holds no NUL.")
-    viewer = viewer_of(request)
-    # A number beyond the database's is nobody's change set.
-    wanted = change_set_id if change_set_id < 2**63 else 0
-    return rollback.undo(viewer, wanted, actor=actor_of(request), policy=viewer.policy, reason=reason, now=now)
+    return reason
+
+
+def wanted(change_set_id: int) -> int:
+    """Return a number PostgreSQL can look for: one beyond it is nobody's change set."""
+    return change_set_id if change_set_id < 2**63 else 0
+
+
+def undo(request: HttpRequest, change_set_id: int, now: datetime) -> Undone:
+    viewer, reason = viewer_of(request), reason_of(request)
+    return rollback.undo(
+        viewer, wanted(change_set_id), actor=actor_of(request), policy=viewer.policy, reason=reason, now=now
+    )
+
+
+def is_large(request: HttpRequest, change_set_id: int) -> bool:
+    """Tell whether undoing it takes longer than a person waits; then a run does it."""
+    found = change_reads.one(viewer_of(request), wanted(change_set_id))
+    return found is not None and found.size > AT_ONCE
+
+
+def undo_as_run(request: HttpRequest, change_set_id: int, now: datetime) -> int:
+    return bulk.undo(viewer_of(request), change_set_id, actor=actor_of(request), reason=reason_of(request), now=now)
 
 
 def words_of(done: Undone) -> str:

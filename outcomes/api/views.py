@@ -1,7 +1,10 @@
 """Reporting and listing outcomes (contract.md 2.8)."""
 
+import re
+from datetime import datetime
 from typing import Any
 
+import msgspec
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
@@ -13,8 +16,10 @@ from memories.api.entries import whole
 from memories.rules import names
 from memories.rules.kinds import OutcomeType
 from memories.rules.refusals import Refused
-from outcomes import gap, services
+from memories.viewers import Viewer
+from outcomes import services
 from outcomes.api.shapes import AttemptBody, OutcomeBody
+from outcomes.gap import memory_gap
 from outcomes.models import Outcome
 from outcomes.rules import Attempt, Report
 from senselab import api
@@ -23,6 +28,8 @@ KEYS = 1_000
 ATTEMPTS = 50
 ATTRIBUTES = 20
 ATTRIBUTE_NAME, ATTRIBUTE_TEXT = 64, 256
+NESTING = 100
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 # What the public client adds to the attributes of its caller.
 STAMPED = frozenset({"verified_by", "memory_branch", "final_action_index", "situation"})
 
@@ -37,9 +44,9 @@ class Outcomes(APIView):
         query = request.query_params
         found = Outcome.objects.told(
             viewer,
-            entity_path=query.get("entity_path", ""),
-            outcome_ref=query.get("outcome_ref", ""),
-            agent_id=query.get("agent_id", ""),
+            entity_path=asked_name(query.get("entity_path", ""), "/entity_path"),
+            outcome_ref=asked_name(query.get("outcome_ref", ""), "/outcome_ref"),
+            agent_id=asked_name(query.get("agent_id", ""), "/agent_id"),
             since=identity.since_of(query["since"]) if query.get("since") else None,
             limit=whole(query.get("limit", ""), "/limit", 1, 10_000) or 100,
         )
@@ -54,6 +61,8 @@ class Outcomes(APIView):
         report = report_of(body, agent_id)
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
         actor = identity.actor_of(request, agent_id, identity.session_of(request, body.session_id))
+        # Before the outcome holds any lock.
+        gap = gap_of(viewer, body, report, now)
         done = services.commit(viewer.account_id, report, actor=actor, policy=viewer.policy, now=now)
         moved = reads.versions_made(viewer, done.made) if done.made else []
         told: dict[str, Any] = {
@@ -64,14 +73,22 @@ class Outcomes(APIView):
             "entries": [wire.entry(row, done.at, viewer.policy) for row in moved],
             "repeated": done.repeated,
         }
-        if body.task_input:
-            cited = [*report.keys, *(key for attempt in report.attempts for key in attempt.keys)]
-            paths = report.told["entity_paths"]
-            told["memory_gap"] = gap.memory_gap(
-                viewer, body.task_input, cited=cited, paths=paths, branch=report.branch, now=now
-            )
+        told["memory_gap"] = gap
         headers = {"X-Change-Set": str(done.change_set_id)} if done.change_set_id else {}
         return api.answer({name: value for name, value in told.items() if value is not None}, headers=headers)
+
+
+def gap_of(viewer: Viewer, body: OutcomeBody, report: Report, now: datetime) -> dict[str, Any] | None:
+    if not body.task_input:
+        return None
+    cited = [*report.keys, *(key for attempt in report.attempts for key in attempt.keys)]
+    paths = report.told["entity_paths"]
+    return memory_gap(viewer, body.task_input, cited=cited, paths=paths, branch=report.branch, now=now)
+
+
+def asked_name(text: str, pointer: str) -> str:
+    """:raises Refused: the text cannot be a name."""
+    return names.clean_path(text, pointer=pointer) if text else ""
 
 
 def type_of(word: str, pointer: str) -> OutcomeType:
@@ -170,15 +187,22 @@ def told_of(body: OutcomeBody, paths: list[str]) -> dict[str, Any]:
         "covariates": body.covariates,
         "situation": body.situation,
     }
-    for name, value in told.items():
-        if _holds_nul(value):
-            raise Refused(f"/{name}", "A text holds NUL.")
+    kept = told | {"attempts": msgspec.to_builtins(body.attempts), "causal_entry_versions": body.causal_entry_versions}
+    for name, value in kept.items():
+        refuse_what_cannot_be_kept(value, f"/{name}")
     return told
 
 
-def _holds_nul(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\0" in value
-    if isinstance(value, dict):
-        return any("\0" in name or _holds_nul(item) for name, item in value.items())
-    return isinstance(value, list) and any(_holds_nul(item) for item in value)
+def refuse_what_cannot_be_kept(value: Any, pointer: str) -> None:
+    """:raises Refused: NUL in a text, a lone surrogate, or nesting beyond 100 levels."""
+    waiting = [(value, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if depth > NESTING:
+            raise Refused(pointer, f"This is nested more than {NESTING} levels deep.")
+        if isinstance(part, str) and ("\0" in part or _SURROGATE.search(part)):
+            raise Refused(pointer, "A text holds NUL or half of a surrogate pair.")
+        if isinstance(part, dict):
+            waiting += [(name, depth) for name in part] + [(item, depth + 1) for item in part.values()]
+        elif isinstance(part, list):
+            waiting += [(item, depth + 1) for item in part]

@@ -81,6 +81,6 @@ def bound(account: Account) -> Caller:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Keep recalls in the process until a test asks for them: their thread would not see an uncommitted test."""
     fresh = recalls.Buffer()
-    fresh._thread = object()  # type: ignore[assignment]
+    monkeypatch.setattr(fresh, "start", lambda: None)
     monkeypatch.setattr("memories.api.wire.buffer", fresh)
     return fresh.flush

@@ -2,6 +2,9 @@
 
 import pytest
 
+NESTED: list = []
+for _ in range(450):
+    NESTED = [NESTED]
 FIVE = [0.818182, 0.857881, 0.878038, 0.890062, 0.897890]
 PINNED = [
     (0.7, ["success"] * 5 + ["failure"] * 3, [*FIVE, 0.633845, 0.415117, 0.316048]),
@@ -112,6 +115,9 @@ def test_an_outcome_in_doubt_discredits_and_the_thresholds_move_the_status(bot):
         ({"final_action_index": 3}, "/final_action_index"),
         ({"session_metadata": {"attributes": {"deep": {}}}}, "/session_metadata/attributes/deep"),
         ({"task_input": "nul \u0000"}, "/task_input"),
+        ({"attempts": [{"summary": "nul \u0000"}]}, "/attempts"),
+        ({"covariates": {"nul \u0000": 1}}, "/covariates"),
+        ({"tool_calls": [{"deep": NESTED}]}, "/tool_calls"),
     ],
 )
 def test_a_report_that_cannot_be_is_refused_and_moves_nothing(bot, body, pointer):
@@ -149,3 +155,16 @@ def test_memory_gap_names_what_matched_the_task_and_was_not_cited(bot):
     gap = bot.report("t", "success", "shop/rotate", task_input="the ingest queue is stuck").json()["memory_gap"]
     assert (gap["matched"], gap["linked_to_outcome"], gap["unlinked_sample"]) == (2, 1, ["shop/restart"])
     assert "memory_gap" not in bot.report("u", "success", "shop/rotate", task_input="the of").json()
+
+
+def test_the_path_of_a_private_entry_is_told_to_nobody_else(bot, helper):
+    bot.write("secret/place", "mine", 1, confidence=0.7, shared=False)
+    bot.report("t", "success", "secret/place/mine", entity_paths=["secret/place"])
+    assert [row["entity_paths"] for row in bot.get("outcomes").json()["outcomes"]] == [["secret/place"]]
+    assert [row["entity_paths"] for row in helper.get("outcomes").json()["outcomes"]] == [[]]
+    assert helper.get("outcomes", entity_path="secret/place").json()["outcomes"] == []
+
+
+@pytest.mark.parametrize("query", [{"entity_path": "\0"}, {"outcome_ref": "\0"}, {"agent_id": "\0"}])
+def test_a_list_of_outcomes_refuses_what_cannot_be_a_name(bot, query):
+    assert bot.get("outcomes", **query).status_code == 422

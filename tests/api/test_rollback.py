@@ -2,6 +2,8 @@
 
 import pytest
 
+from senselab import cursors
+
 STORY = {"path": "shop/checkout", "key": "retry"}
 
 
@@ -141,10 +143,47 @@ def test_change_sets_page_by_cursor_and_refuse_a_bad_one(bot):
     first = bot.get("change-sets").json()
     second = bot.get("change-sets", cursor=first["next"]).json()
     assert (len(first["change_sets"]), len(second["change_sets"]), second["next"]) == (50, 5, None)
-    assert bot.get("change-sets", cursor="nonsense").status_code == 400
+    for cursor in ("nonsense", cursors.make("2026-01-01", 1), cursors.make("2026-01-01T00:00:00Z", 2**70)):
+        assert bot.get("change-sets", cursor=cursor).status_code == 400
+    assert bot.get("change-sets", kind="\0").status_code == 422
 
 
 def test_a_stranger_cannot_undo_or_see_a_change_set(bot, stranger):
     change_set = bot.write("shop", "k", 1)["X-Change-Set"]
     assert stranger.post(f"change-sets/{change_set}/undo", {}).status_code == 404
     assert stranger.get("change-sets").json()["change_sets"] == []
+
+
+def test_undoing_a_publish_gives_the_entry_back_to_its_owner(bot, helper):
+    bot.write("shop", "mine", 1, shared=False)
+    change_set = bot.write("shop", "mine", 1)["X-Change-Set"]
+    assert helper.read("shop", "mine")["value"] == 1
+    assert bot.post(f"change-sets/{change_set}/undo", {}).status_code == 200
+    assert helper.read("shop", "mine")["status"] == "not_found"
+    assert bot.read("shop", "mine")["shared"] is False
+
+
+def test_a_publish_whose_name_is_taken_again_is_not_undone_and_says_so(bot):
+    bot.write("shop", "mine", 1, shared=False)
+    change_set = bot.write("shop", "mine", 1)["X-Change-Set"]
+    bot.write("shop", "mine", 2, shared=False)
+    response = bot.post(f"change-sets/{change_set}/undo", {})
+    assert response.status_code == 409
+    assert "name" in response.json()["detail"]
+
+
+def test_an_archived_private_entry_hides_no_shared_one(bot, helper):
+    helper.write("shop", "k", "shared")
+    change_set = bot.write("shop", "k", "mine", shared=False)["X-Change-Set"]
+    assert bot.read("shop", "k")["value"] == "mine"
+    bot.post(f"change-sets/{change_set}/undo", {})
+    assert bot.read("shop", "k")["value"] == "shared"
+    assert bot.get("entries", entity_path="shop").json()["total"] == 1
+
+
+def test_a_change_set_counts_what_the_caller_may_see(bot, helper):
+    bot.write("shop", "shared", 1, confidence=0.7)
+    bot.write("shop", "mine", 1, confidence=0.7, shared=False)
+    bot.report("t", "success", "shop/shared", "shop/mine")
+    sizes = [row["size"] for row in helper.get("change-sets").json()["change_sets"] if row["kind"] == "outcome"]
+    assert sizes == [1]
