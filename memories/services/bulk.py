@@ -69,9 +69,16 @@ def decide(viewer: Viewer, items: Sequence[Item], order: Order, now: datetime) -
     if not items:
         raise Invalid("Nothing is selected.", "/items")
     order.decision.check(now)
+    refuse_talk(order, len(items))
     if len(items) > AT_ONCE:
         return Outcome(None, start(viewer, items, order, now, selected=f"{len(items):,} selected entries"))
     return Outcome(at_once(viewer, items, order, now), None)
+
+
+def refuse_talk(order: Order, total: int) -> None:
+    """:raises Invalid: a run over many entries would only talk about them."""
+    if total > AT_ONCE and order.decision.word in {Word.SKIP, Word.COMMENT}:
+        raise Invalid(f"A comment or a skip is for at most {AT_ONCE} entries at once.", "/decision")
 
 
 def at_once(viewer: Viewer, items: Sequence[Item], order: Order, now: datetime) -> Decided:
@@ -85,6 +92,7 @@ def decide_matching(viewer: Viewer, asked: Queue, order: Order, now: datetime, *
     """
     order.decision.check(now)
     total = preview(viewer, asked, now, everything=everything)
+    refuse_talk(order, total)
     if total > AT_ONCE:
         return Outcome(None, start_matching(viewer, asked, order, now))
     values = asked.values(viewer, now)

@@ -1,16 +1,17 @@
 """A bulk run at work: a worker takes it batch by batch, and whoever asked can watch, cancel, and ask again."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import Error, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
 from memories.models import ChangeSet
 from memories.review_models import BulkRun
-from memories.rules.decisions import Item
+from memories.rules.decisions import Item, Word
 from memories.services import bulk
 from memories.services import review as deciding
 from memories.services.acts import Act, Actor
@@ -19,6 +20,8 @@ from memories.services.review import Decided, Failed
 from memories.viewers import Viewer, account_policy
 from senselab.accounts.models import Account
 from senselab.errors import Conflict, NotFound, Refusal
+
+log = logging.getLogger(__name__)
 
 LOCK = 7202
 BATCH = 250
@@ -31,9 +34,12 @@ TOLD = """
       FROM unnest(%s::bigint[], %s::text[]) AS g(entry_id, why)
      WHERE i.account_id = %s AND i.run_id = %s AND i.entry_id = g.entry_id
 """
-# Asked again, an entry is taken as it is now: whoever asks has read why it failed.
+# Asked again, an entry is taken as it is now: whoever asks has read why it failed. What goes back to an earlier version
+# does not overrun what somebody changed since.
+BACK = (Word.UNDO, Word.RESTORE)
 AGAIN = """
-    UPDATE memories_bulkitem i SET state = 'waiting', why = '', version = e.version FROM memories_entry e
+    UPDATE memories_bulkitem i
+       SET state = 'waiting', why = '', version = CASE WHEN %s THEN i.version ELSE e.version END FROM memories_entry e
      WHERE i.account_id = %s AND i.run_id = %s AND i.state = 'failed' AND e.account_id = i.account_id
        AND e.id = i.entry_id
 """
@@ -55,7 +61,11 @@ def work(account_id: int, run_id: int, clock: Callable[[], datetime] = timezone.
             run.refresh_from_db(from_queryset=BulkRun.objects.filter(account_id=account_id))
             if run.cancelled:
                 break
-            done += len(_batch(run, viewer, decision, items, clock()).done)
+            try:
+                done += len(_batch(run, viewer, decision, items, clock()).done)
+            except Error as error:
+                log.warning("a batch of run %d failed", run.pk, exc_info=True)
+                _fail(run, items, f"The database refused: {type(error).__name__}.", clock())
             after = items[-1].entry_id
         _save(run, state="cancelled" if run.cancelled else "finished", finished_at=clock())
         return done
@@ -102,6 +112,13 @@ def _batch(run: BulkRun, viewer: Viewer, decision: Decision, items: Sequence[Ite
     return decided
 
 
+def _fail(run: BulkRun, items: Sequence[Item], why: str, now: datetime) -> None:
+    """Say of a whole batch why it failed, so that the run goes on and can be asked again."""
+    with connection.cursor() as cursor:
+        cursor.execute(TOLD, [[item.entry_id for item in items], [why] * len(items), run.account_id, run.pk])
+    _save(run, moved_at=now, failed=F("failed") + len(items))
+
+
 def _apply(run: BulkRun, viewer: Viewer, decision: Decision, items: Sequence[Item], act: Act) -> Decided:
     try:
         return deciding.apply(viewer, items, decision, act=act, author=run.author, change_set_id=run.change_set_id)
@@ -126,7 +143,7 @@ def again(viewer: Viewer, run_id: int, now: datetime) -> int:
     if run.finished_at is None:
         raise Conflict("It is still at work.")
     with connection.cursor() as cursor:
-        cursor.execute(AGAIN, [run.account_id, run.pk])
+        cursor.execute(AGAIN, [run.decision in BACK, run.account_id, run.pk])
         asked = cursor.rowcount
     if not asked:
         raise Conflict("Nothing of it failed.")
@@ -154,8 +171,9 @@ def cancel(viewer: Viewer, run_id: int, now: datetime) -> None:
     run = _locked(viewer, run_id)
     if run.finished_at is not None:
         raise Conflict("It is over already.")
-    waiting = run.state == "waiting"
-    _save(run, cancelled=True, **({"state": "cancelled", "finished_at": now} if waiting else {}))
+    # Nobody is at work on a run that waits, or whose worker died: then it is over at once.
+    with alone(run_id) as idle:
+        _save(run, cancelled=True, **({"state": "cancelled", "finished_at": now} if idle else {}))
 
 
 def _locked(viewer: Viewer, run_id: int) -> BulkRun:

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from memories import heads
 from memories.heads import Head
 from memories.rules.decisions import Item, Word, made, told
-from memories.services import comments, ledger, marks
+from memories.services import comments, ledger, marks, superseding
 from memories.services.acts import Act, Actor
 from memories.services.decisions import Batch, Decision
 from memories.services.feedback import is_over, is_visible
@@ -26,8 +26,9 @@ DECIDED = """
     SELECT DISTINCT ON (v.entry_id) v.entry_id, v.change, v.number, s.id, s.actor, s.cause, s.reason, s.at
       FROM unnest(%s::bigint[], %s::int[]) AS g(entry_id, seen)
       JOIN memories_entryversion v ON v.account_id = %s AND v.entry_id = g.entry_id AND v.number > g.seen
-      JOIN memories_changeset s ON s.account_id = v.account_id AND s.id = v.change_set_id AND s.kind = 'decision'
-     WHERE NOT EXISTS (SELECT 1 FROM memories_changeset u WHERE u.account_id = s.account_id AND u.undoes_id = s.id)
+      JOIN memories_changeset s ON s.account_id = v.account_id AND s.id = v.change_set_id
+     WHERE s.kind IN ('decision', 'rollback')
+       AND NOT EXISTS (SELECT 1 FROM memories_changeset u WHERE u.account_id = s.account_id AND u.undoes_id = s.id)
      ORDER BY v.entry_id, v.number DESC
 """
 
@@ -110,6 +111,9 @@ def apply(
 ) -> Decided:
     """Decide about one batch; with `change_set_id` it joins that set. A fixed number of statements."""
     asked = {item.entry_id: item for item in items}
+    if decision.word == Word.SUPERSEDE:
+        # Before the entries, as everybody takes it: two orders of locks are a deadlock.
+        superseding.lock(viewer.account_id)
     found, failed = look(viewer, asked, decision, act)
     if decision.word == Word.SKIP:
         marks.release(viewer.account_id, [head.id for head in found], act.actor.name)
@@ -192,7 +196,7 @@ def _write(
         assert act.undoes_id is not None
         if batch.silences:
             marks.restore(account_id, undone=act.undoes_id, by=written.change_set_id, moved=moved, now=act.at)
-    elif batch.decision.word != Word.RESTORE:
+    else:
         marks.settle(account_id, written.change_set_id, moved, batch.decision.marking(act.actor.name), act.at)
     done = [_done(head, head.version + len(move.steps)) for head, move in planned]
     return Decided(written.change_set_id, done, failed, written.entry_ids[-1] if new else None)

@@ -120,6 +120,7 @@ def restored_state(head: Head, to: Earlier) -> State:
     )
 
 
+@transaction.atomic
 def roll_back(
     viewer: Viewer, entry_id: int, *, to: int, expected: int, actor: Actor, policy: Policy, reason: str, now: datetime
 ) -> Restored:
@@ -141,6 +142,7 @@ def roll_back(
     written = ledger.append(viewer.account_id, act, [Move(steps=[step], head=head, claim=target.claim)])
     if written.change_set_id is None:
         raise stale(head_for(viewer, entry_id), expected)
+    marks.settle(viewer.account_id, written.change_set_id, [head], marks.Marking(), now)
     return Restored(head.id, head.version + 1, written.change_set_id)
 
 
@@ -171,14 +173,7 @@ def undo(viewer: Viewer, change_set_id: int, *, actor: Actor, policy: Policy, re
     if not free:
         raise Conflict("All of it was changed since; nothing is left to undo.")
     before = earlier(viewer.account_id, [(head.id, spans[head.id][0] - 1) for head in free])
-    taken = names_taken(
-        viewer.account_id,
-        {
-            head.id: owner_before(head, before[head.id])
-            for head in free
-            if head.id in before and owner_before(head, before[head.id]) != head.owner
-        },
-    )
+    taken = names_taken(viewer.account_id, free, before)
     left += [Left(head.id, head.entity_path, head.key, head.version, head.version) for head in free if head.id in taken]
     free = [head for head in free if head.id not in taken]
     if not free:
@@ -218,8 +213,10 @@ TAKEN = """
 """
 
 
-def names_taken(account_id: int, owners: dict[int, str]) -> set[int]:
-    """Return which entries, by id, cannot have the owner given: somebody has an entry of that name there."""
+def names_taken(account_id: int, moved: Sequence[Head], before: dict[int, Earlier]) -> set[int]:
+    """Return which entries, by id, cannot have their owner of before: somebody has an entry of that name there."""
+    back = {head.id: owner_before(head, before[head.id]) for head in moved if head.id in before}
+    owners = {head.id: back[head.id] for head in moved if head.id in back and back[head.id] != head.owner}
     if not owners:
         return set()
     with connection.cursor() as cursor:
