@@ -74,7 +74,8 @@ def evidence(row: Row, effective: float, effects: Sequence[Effect], marks: Landm
     rest = "Agents get it only as a warning." if discredited else "Agents still get it, marked as contested."
     applied = [effect for effect in effects if not effect.skipped and (effect.version_made or 0) >= marks.claim_since]
     run = list(takewhile(lambda effect: effect.outcome_type not in SUCCESSES, applied))
-    if run and run[-1].before is not None:
+    # After a rollback the failures stay in the ledger, but are no part of the record any more.
+    if run and run[-1].before is not None and len(run) <= state.failure_count:
         headline = f"{failures(run)}{after_rewrite(run, applied, marks)}; {run[-1].before:.2f} to {effective:.2f}."
     else:
         failed, whole = counted(state.failure_count, "failure"), counted(state.outcome_count, "outcome")

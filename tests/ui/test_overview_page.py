@@ -43,7 +43,7 @@ def text(html: str) -> str:
 
 def test_it_says_what_needs_somebody(home, busy):
     words = text(home().content.decode())
-    for told in ("2 entries wait for a decision", "2 under review", "0 contested", "1 discredited", "1 expire soon"):
+    for told in ("2 entries are under review", "2 under review", "0 contested", "1 discredited", "1 expire soon"):
         assert told in words, told
 
 

@@ -25,7 +25,9 @@ class Command(BaseCommand):
         if parent and (arrange := keeper.dying_with(parent, signal.SIGKILL)):
             arrange()
         house = supervisor.Supervisor()
-        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+        # Explicitly: a shell that starts something in the background has it ignore SIGINT.
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, signal.default_int_handler)
         try:
             self.start(house)
             house.run(parent)
