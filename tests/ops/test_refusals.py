@@ -1,5 +1,7 @@
 import socket
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -41,6 +43,16 @@ def test_a_database_that_does_not_answer_is_refused(refused: Refused, anywhere: 
     assert "does not answer" in sentence
     assert "refused" in sentence
     assert "secret" not in sentence
+
+
+def test_any_command_says_in_a_sentence_that_the_database_is_away(environment: dict[str, str]) -> None:
+    away = environment | {"DATABASE_URL": "postgresql://me:secret@127.0.0.1:1/none"}
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "createkey", "x"]
+    told = subprocess.run(command, env=away, capture_output=True, text=True, check=False)
+    assert told.returncode == 1
+    assert "does not answer" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert "secret" not in told.stderr
 
 
 def test_an_address_that_is_none_is_refused(refused: Refused, anywhere: Path) -> None:

@@ -90,3 +90,9 @@ def test_what_is_over_says_so_first():
 @pytest.mark.parametrize("status", ["untested", "validated"])
 def test_nothing_is_said_where_nothing_is_wrong(status):
     assert said(State(evidence_status=status), effect("failure", 1)) is None
+
+
+def test_failures_that_a_rollback_left_behind_are_not_held_against_the_entry():
+    back = replace(CONTESTED, outcome_count=2, success_count=1, failure_count=1)
+    _, words = said(back, *[effect("failure", days) for days in (1, 2, 3, 4)], effective=0.66)
+    assert words.startswith("1 failure in 2 outcomes; confidence is 0.66.")
