@@ -40,8 +40,8 @@ def known(account_id: int, present: Policy) -> dict[str, Policy]:
 class Shift:
     """How many entries would go from one status, or tier, to another."""
 
-    before: str
-    after: str
+    before: str | int
+    after: str | int
     count: int
 
 
@@ -113,7 +113,7 @@ def _foresee(viewer: Viewer, policy: Policy, now: datetime) -> Foreseen:
         for before, after, count, some in moved_tiers(ranks, ids):
             tiers[before, after] = tiers.get((before, after), 0) + count
             new_tiers |= dict.fromkeys(some, after)
-    shifts = [Shift(str(before), str(after), count) for (before, after), count in sorted(tiers.items())]
+    shifts = [Shift(before, after, count) for (before, after), count in sorted(tiers.items())]
     chosen = [*ids, *(entry_id for entry_id in new_tiers if entry_id not in ids)][:SAMPLE]
     looked = fetch("SELECT count(*) FROM memories_entry e WHERE e.account_id = %s", [viewer.account_id])[0][0]
     return Foreseen(looked, statuses, shifts, samples(viewer, policy, now, chosen, new_tiers))

@@ -205,12 +205,12 @@ class Page:
     next: str
 
 
-def entries(asked: Search, viewer: Viewer, now: datetime, *, cursor: str = "", limit: int = PAGE) -> Page:
+def entries(asked: Search, viewer: Viewer, now: datetime, *, cursor: str = "", limit: int | None = None) -> Page:
     """Return a page of a search by priority; a page that goes on counts as of the moment of the first.
 
     :raises BadCursor: the cursor cannot be read.
     """
-    at, after = now, ""
+    at, after, limit = now, "", limit or PAGE
     values: dict[str, Any] = {}
     if cursor:
         at, priority, entry_id = cursors.read(cursor, datetime.fromisoformat, float, int)

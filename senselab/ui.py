@@ -56,6 +56,18 @@ def for_reviewers(view: View) -> View:
     return for_people(handle)
 
 
+def for_admins(view: View) -> View:
+    """Let in admins; everybody else gets 403, whatever buttons they saw."""
+
+    @wraps(view)
+    def handle(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.role != Role.ADMIN:  # type: ignore[attr-defined]
+            raise Forbidden("That is for admins of this account. An admin can make you one.")
+        return view(request, *args, **kwargs)
+
+    return for_people(handle)
+
+
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     """Return the page of a refusal: what was refused and why, under the status it has on the API; to htmx, a toast."""
     context = {"refusal": refusal}
@@ -101,8 +113,9 @@ PLACES = (
     Place("outcomes", "Outcomes", "activity", "t", belongs=("outcome",)),
     Place("change_sets", "Changes", "history", "c", belongs=("change_set", "undo")),
     Place("agents", "Agents", "bot", "a", small=False, belongs=("agent",)),
+    Place("tiers", "Tiers", "flame", "i", small=False, belongs=("forecast",)),
     Place("jobs", "Jobs", "list-checks", "j", small=False),
-    Place("settings", "Settings", "settings", "s", small=False),
+    Place("settings", "Settings", "settings", "s", small=False, belongs=("policy",)),
 )
 
 

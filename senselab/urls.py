@@ -23,6 +23,7 @@ urlpatterns = [
     path("account/", views.switch_account, name="switch_account"),
     path("", include("memories.ui.urls")),
     path("", include("memories.ui.entry_urls")),
+    path("", include("memories.ui.time_urls")),
     path("", include("memories.ui.review_urls")),
     path("", include("outcomes.ui.urls")),
 ]

@@ -15,13 +15,14 @@ Foresee = Callable[[Account, datetime], dry.Looked]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: its word, what it does, the schedule that runs it ('': only when asked), and every how many minutes."""
+    """A job: its word, what it does, the schedule that runs it ('': only when asked), and its rhythm."""
 
     name: str
     word: str
     does: str
     schedule: str
     minutes: int
+    rhythm: str
     work: Work
     foresee: Foresee | None
 
@@ -38,31 +39,31 @@ JOBS = {
     for job in (
         Job(
             "expire", "Expiry", "Archives what outlived its time to live; reads stop finding it at once.",
-            "expire", 1, places.expire, dry.expire,
+            "expire", 1, "each minute", places.expire, dry.expire,
         ),
         Job(
             "retier", "Tiers", "Ranks active entries by priority and moves them between hot, warm and archive.",
-            "tiers", 1, tiering.retier, dry.retier,
+            "tiers", 1, "twice a minute", tiering.retier, dry.retier,
         ),
         Job(
             "fold", "Sums", "Folds what writes added to the figures; these are exact before and after.",
-            "fold", 1, fold, dry.fold,
+            "fold", 1, "each minute", fold, dry.fold,
         ),
         Job(
             "decay", "Decay", "Moves what silence wore down below a threshold.",
-            "decay", 60, places.decay, dry.decay,
+            "decay", 60, "each hour", places.decay, dry.decay,
         ),
         Job(
             "refresh", "Sorting", "Stores effective confidence anew, by which lists are sorted.",
-            "decay", 60, refreshing.refresh, dry.refresh,
+            "decay", 60, "each hour", refreshing.refresh, dry.refresh,
         ),
         Job(
             "importance", "Importance", "Lets the evaluator score what nobody scored, while one is turned on.",
-            "importance", 60, evaluating.evaluate, dry.importance,
+            "importance", 60, "each hour", evaluating.evaluate, dry.importance,
         ),
         Job(
             "policy", "Policy", "Applies a policy that was saved: next crossings, status and tiers of every entry.",
-            "", 0, policies.apply, None,
+            "", 0, "when a policy is saved", policies.apply, None,
         ),
     )
 }  # fmt: skip

@@ -240,4 +240,5 @@ await document.fonts.ready;
 start();
 addEventListener("themechange", () => start());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => start());
+document.addEventListener("tablechange", ({ target }) => start(target));
 document.addEventListener("htmx:afterSettle", ({ target }) => start(target.isConnected ? target : document));

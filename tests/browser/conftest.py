@@ -74,7 +74,7 @@ def visit(browser: Browser, server, client_of) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     # Chromium writes every answer of 400 and above there, those we show included.
-    shown = re.compile(r"status of (409|412)")
+    shown = re.compile(r"status of (409|412|422)")
     assert [problem for problem in problems if not shown.search(problem)] == []
 
 

@@ -134,7 +134,7 @@ def test_what_is_foreseen_is_what_happens(db, store, clock):
 
     after = stored(store)
     statuses = [(before[i][0], after[i][0]) for i in before if before[i][0] != after[i][0]]
-    tiers = [(str(before[i][1]), str(after[i][1])) for i in before if before[i][1] != after[i][1]]
+    tiers = [(before[i][1], after[i][1]) for i in before if before[i][1] != after[i][1]]
     assert {(s.before, s.after): s.count for s in told.statuses} == {pair: statuses.count(pair) for pair in statuses}
     assert {(s.before, s.after): s.count for s in told.tiers} == {pair: tiers.count(pair) for pair in tiers}
     assert told.looked == len(before)
