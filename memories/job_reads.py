@@ -18,6 +18,11 @@ SILENT = timedelta(minutes=5)
 KINDS = {"changed": Q(changed__gt=0), "failed": Q(state=JobState.FAILED), "asked": ~Q(asked_by="")}
 
 
+def latest(account_id: int, job: str) -> JobRun | None:
+    """Return the newest run of a job on an account, None when it never ran there."""
+    return JobRun.objects.filter(account_id=account_id, job=job).order_by("-id").first()
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a run has come: rows a second, the share that is done (None: of how many is not known), seconds left."""

@@ -29,6 +29,11 @@ def versions(account_id: int) -> list[PolicyVersion]:
     return list(PolicyVersion.objects.filter(account_id=account_id).order_by("-number"))
 
 
+def version(account_id: int, number: int) -> PolicyVersion | None:
+    """Return a version of an account's policy, None when it never had one of that number."""
+    return PolicyVersion.objects.filter(account_id=account_id, number=number).first()
+
+
 def known(account_id: int, present: Policy) -> dict[str, Policy]:
     """Return every policy whose numbers are known, by its name: the defaults, and all that the account had."""
     rows = PolicyVersion.objects.filter(account_id=account_id).values_list("number", "values")

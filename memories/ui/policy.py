@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from memories import job_reads, policy_curves, policy_reads
-from memories.models import JobRun, PolicyVersion
+from memories.models import PolicyVersion
 from memories.policy_reads import Foreseen
 from memories.rules.policy import DEFAULT, Policy
 from memories.services import policies
@@ -65,7 +65,7 @@ def typed_from(request: HttpRequest, account: Account, present: Policy) -> dict[
     if asked == "default":
         return policy_fields.typed({}, DEFAULT)
     if asked.isascii() and asked.isdigit() and len(asked) < 10:
-        found = PolicyVersion.objects.filter(account_id=account.pk, number=int(asked)).first()
+        found = policy_reads.version(account.pk, int(asked))
         if found is not None:
             return policy_fields.typed({}, Policy.from_values({**found.values, "version": found.number}))
     return policy_fields.typed({}, present)
@@ -101,7 +101,7 @@ def page(request: HttpRequest, typed: dict[str, str], answer: Answer) -> HttpRes
     present = account_policy(account)
     if answer.refusal is None and answer.draft is present:
         answer.draft = policies.drafted(account, policy_fields.changes(typed, present))
-    run = JobRun.objects.filter(account_id=account.pk, job="policy").order_by("-id").first()
+    run = job_reads.latest(account.pk, "policy")
     context: dict[str, Any] = {
         "present": present,
         "groups": policy_fields.shown(typed, present, answer.refused_field),
