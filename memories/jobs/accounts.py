@@ -65,6 +65,8 @@ def in_account(job: str, account: Account, work: Work, asked_id: int | None = No
     with alone(job, account.pk) as held:
         if not held:
             return 0
+        # Read again under the lock: the policy may have changed since the accounts were listed.
+        account = Account.objects.get(pk=account.pk)
         asked = still_asked(account.pk, asked_id)
         last = last_run(account.pk, job)
         if last is not None and last.state == JobState.RUNNING and last.pk != asked_id:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memories import figures
-from memories.jobs import dry, evaluating, places, policies, refreshing, tiering
+from memories.jobs import dry, evaluating, places, policies, refreshing, runs, tiering
 from memories.jobs.accounts import Work
 from memories.jobs.runs import Run
 from senselab.accounts.models import Account
@@ -28,9 +28,10 @@ class Job:
 
 
 def fold(account: Account, now: datetime, run: Run) -> None:
-    """Fold what writes added to the sums, and drop moves between tiers and days that nobody looks at any more."""
+    """Fold what writes added to the sums, and drop moves, days and runs that nobody looks at any more."""
     folded = figures.fold(account.pk)
     tiering.forget(account.pk, now)
+    runs.forget(account.pk, now)
     run.step(looked=folded, changed=folded)
 
 

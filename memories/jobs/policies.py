@@ -7,6 +7,7 @@ moves it (memories.rules.standing.adopt), and past effects keep the policy they 
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -28,8 +29,8 @@ OVERLAP = timedelta(minutes=2)
 ELSEWHERE = """
     SELECT e.id FROM memories_entry e
       LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id
-     WHERE e.account_id = %(account)s AND e.id > %(after)s AND e.status IN ('active', 'under_review') AND NOT e.pinned
-       AND {status} <> e.status ORDER BY e.id LIMIT {batch}
+     WHERE e.account_id = %(account)s AND e.id > %(after)s AND e.id <= %(last)s
+       AND e.status IN ('active', 'under_review') AND NOT e.pinned AND {status} <> e.status ORDER BY e.id LIMIT {batch}
 """
 STRAYS = """
     SELECT DISTINCT v.entry_id FROM memories_changeset s
@@ -42,20 +43,15 @@ def apply(account: Account, now: datetime, run: Run) -> None:
     """Go on applying the account's present policy from where the last turn ended."""
     policy = account_policy(account)
     if run.terms.get("number") != policy.version:
-        run.terms = {"number": policy.version}
+        run.terms, run.looked, run.total = {"number": policy.version}, 0, None
     if run.total is None:
-        run.total = count(account.pk)
+        # Once for what is stored of the future, once for places.
+        run.total = 2 * refreshing.count(account.pk)
     for phase in list(PHASES)[run.terms.get("phase", 0) :]:
         PHASES[phase](account, policy, now, run)
         if not run.ended:
             return
         run.terms |= {"phase": run.terms.get("phase", 0) + 1, "after": 0}
-
-
-def count(account_id: int) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM memories_entry e WHERE e.account_id = %s", [account_id])
-        return int(cursor.fetchone()[0])
 
 
 def store_values(account: Account, policy: Policy, now: datetime, run: Run) -> None:
@@ -66,25 +62,38 @@ def move_places(account: Account, policy: Policy, now: datetime, run: Run) -> No
     """Write a version of each entry that the new thresholds put elsewhere; all in one change set, by who saved."""
     saved = PolicyVersion.objects.get(account_id=account.pk, number=policy.version)
     act = Act("policy", Actor("person", saved.actor), now, policy, reason=saved.reason, cause=f"policy {saved.number}")
-    while ids := elsewhere(account.pk, policy, now, run.terms.get("after", 0)):
-        with transaction.atomic():
-            found = heads.by_ids(account.pk, ids, lock=True)
-            moves = [Move([step], head, access=False) for head in found if (step := settled(head, policy, now))]
-            if moves:
-                written = ledger.append(account.pk, act, moves, change_set_id=run.terms.get("change_set"))
-                run.terms["change_set"] = written.change_set_id
-            run.terms["after"] = ids[-1]
-        run.step(changed=len(moves))
+    while True:
+        after = run.terms.get("after", 0)
+        last, looked = refreshing.stretch(account.pk, after)
+        if last is None:
+            return
+        while ids := elsewhere(account.pk, policy, now, (after, last)):
+            run.step(changed=move(account.pk, ids, act, run))
+            after = ids[-1]
+        run.terms["after"] = last
+        run.step(looked=looked)
         if run.is_long:
             run.ended = False
             return
 
 
-def elsewhere(account_id: int, policy: Policy, now: datetime, after: int) -> list[int]:
+@transaction.atomic
+def move(account_id: int, ids: list[int], act: Act, run: Run) -> int:
+    """Put some entries where thresholds put them, and return how many moved."""
+    found = heads.by_ids(account_id, ids, lock=True)
+    moves = [Move([step], head, access=False) for head in found if (step := settled(head, act.policy, act.at))]
+    if moves:
+        written = ledger.append(account_id, act, moves, change_set_id=run.terms.get("change_set"))
+        run.terms["change_set"] = written.change_set_id
+    return len(moves)
+
+
+def elsewhere(account_id: int, policy: Policy, now: datetime, between: tuple[int, int]) -> list[int]:
     """Return the ids of the next entries whose status is not what thresholds make it, ascending."""
     sql = ELSEWHERE.format(status=silence_sql.status_of_head(policy), batch=BATCH)
+    values: dict[str, Any] = {"account": account_id, "after": between[0], "last": between[1], "now": now}
     with connection.cursor() as cursor:
-        cursor.execute(sql, {"account": account_id, "after": after, "now": now})
+        cursor.execute(sql, values)
         return [entry_id for (entry_id,) in cursor.fetchall()]
 
 

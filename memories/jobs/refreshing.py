@@ -30,6 +30,7 @@ EDGES = """
 def refresh(account: Account, now: datetime, run: Run | None = None) -> int:
     """Store effective confidence anew where it drifted, for sorts and cursors; versions and labels stay."""
     run, policy = run or Run(), account_policy(account)
+    run.total = count(account.pk)
     return store(account.pk, policy, now, run, with_due=False, after=run.terms.get("after", 0))
 
 
@@ -55,6 +56,12 @@ def store(account_id: int, policy: Policy, now: datetime, run: Run, *, with_due:
         if run.is_long:
             run.ended = False
             return run.changed
+
+
+def count(account_id: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM memories_entry e WHERE e.account_id = %s", [account_id])
+        return int(cursor.fetchone()[0])
 
 
 def stretch(account_id: int, after: int) -> tuple[int | None, int]:

@@ -19,6 +19,10 @@ TURN_SECONDS = 15.0
 FAILURES = 3
 REST, LONGEST_REST = timedelta(hours=1), timedelta(days=1)
 LONGEST_ERROR = 4_000
+# Of these nobody wants to know each time that they did something.
+ROUTINE = frozenset({"fold"})
+# Runs are kept for a while, those by schedule that went well only as long as moves between tiers.
+KEPT, KEPT_WELL = timedelta(days=30), timedelta(days=2)
 UNDER_WAY = (JobState.WAITING, JobState.RUNNING)
 INTERRUPTED = "It was interrupted: the worker that ran it ended."
 
@@ -85,7 +89,7 @@ def rest_until(run: JobRun | None) -> datetime | None:
 
 def is_quiet(run: JobRun) -> bool:
     """Tell whether a run left nothing worth a row of its own: the next one takes its place."""
-    return run.state == JobState.DONE and not run.changed and not run.asked_by
+    return run.state == JobState.DONE and not run.asked_by and (not run.changed or run.job in ROUTINE)
 
 
 def interrupted(run: JobRun) -> None:
@@ -93,6 +97,13 @@ def interrupted(run: JobRun) -> None:
     run.state, run.error, run.failures = JobState.FAILED, INTERRUPTED, run.failures + 1
     run.finished_at = run.moved_at or run.started_at
     update(run.account_id, run.pk, state=run.state, error=run.error, failures=run.failures, finished_at=run.finished_at)
+
+
+def forget(account_id: int, now: datetime) -> None:
+    """Drop the runs that nobody looks at any more."""
+    ended = JobRun.objects.filter(account_id=account_id).exclude(state__in=UNDER_WAY)
+    ended.filter(created_at__lt=now - KEPT).delete()
+    ended.filter(created_at__lt=now - KEPT_WELL, state=JobState.DONE, asked_by="", job__in=("retier", "fold")).delete()
 
 
 def update(account_id: int, run_id: int | None, **values: Any) -> None:
@@ -120,7 +131,7 @@ class Recorded:
             begun["started_at"] = asked.started_at or now
             self.run.looked, self.run.changed, self.run.total = asked.looked, asked.changed, asked.total
         else:
-            begun |= {"started_at": now, "created_at": now, "looked": 0, "total": None, "terms": {}}
+            begun |= {"started_at": now, "created_at": now, "looked": 0, "changed": 0, "total": None, "terms": {}}
             row = self.last if self.last is not None and is_quiet(self.last) else None
         if row is None:
             row = JobRun.objects.create(account=self.account, job=self.job, **begun)

@@ -140,7 +140,7 @@ def test_what_is_foreseen_is_what_happens(db, store, clock):
     assert told.looked == len(before)
     assert len(statuses) > 5
     assert len(tiers) > 5
-    assert (run.state, run.failures, run.looked) == ("done", 0, len(before) + 7)
+    assert (run.state, run.failures, run.looked) == ("done", 0, 2 * len(before) + 7)
     for sample in told.samples:
         entry_id = acts.entry(store, key=sample.key, now=LATER).entry_id
         assert (sample.status, sample.tier) == before[entry_id][:2]

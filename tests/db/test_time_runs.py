@@ -76,6 +76,20 @@ def test_a_run_in_the_row_of_another_begins_from_the_start(db, account, clock):
         assert runs(account, "refresh")[-1].changed == changed
 
 
+def test_runs_are_forgotten_after_a_month_those_that_only_ranked_after_two_days(db, account, clock):
+    known = {"account": account, "state": "done", "changed": 1}
+    for age in (1, 3, 31):
+        for job in ("retier", "decay"):
+            JobRun.objects.create(job=job, created_at=NOON - age * DAY, **known)
+    JobRun.objects.create(job="retier", asked_by="ada", created_at=NOON - 3 * DAY, **known)
+    clock(NOON)
+    jobs.fold()
+    kept = JobRun.objects.filter(account_id=account.pk).exclude(job="fold").order_by("id")
+    assert [(run.job, (NOON - run.created_at).days) for run in kept] == [
+        ("retier", 1), ("decay", 1), ("decay", 3), ("retier", 3),
+    ]  # fmt: skip
+
+
 def test_one_accounts_trouble_is_told_and_is_not_the_others(db, account, other_account, broken, clock):
     acts.put(account, ttl_at=NOON + HOUR)
     theirs = acts.put(other_account, ttl_at=NOON + HOUR).entry_id
