@@ -8,10 +8,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from memories import verify, verify_sums
+from memories import policy_reads, verify, verify_sums
 from memories.heads import STATE, ClaimHead
-from memories.models import PolicyVersion
-from memories.rules.policy import DEFAULT, MULTIPLICATIVE, Policy
 from memories.rules.state import State
 from memories.verify import Entry, Finding, History, Said, Version
 from memories.viewers import account_policy
@@ -71,7 +69,7 @@ def one_view() -> Iterator[None]:
 
 def account_findings(account: Account, tally: Tally) -> Iterator[tuple[str, Finding]]:
     """Yield (where, what does not fit) for one account, counting in `tally`; a batch is in memory at a time."""
-    policies = known_policies(account)
+    policies = policy_reads.known(account.pk, account_policy(account))
     for ids in entry_batches(account.pk):
         histories = read_histories(account.pk, ids)
         first_said: dict[int, tuple[str, int]] = {}
@@ -87,14 +85,6 @@ def account_findings(account: Account, tally: Tally) -> Iterator[tuple[str, Find
             entry, number = first_said[claim_id]
             yield entry, Finding(number, words)
     yield from verify_sums.findings(account.pk)
-
-
-def known_policies(account: Account) -> dict[str, Policy]:
-    """Return the policies whose numbers are known, by the name versions carry: the defaults and all the account had."""
-    kept = PolicyVersion.objects.filter(account=account).values_list("number", "values")
-    earlier = [Policy.from_values({**values, "version": number}) for number, values in kept]
-    policies = (DEFAULT, MULTIPLICATIVE, *earlier, account_policy(account))
-    return {f"{policy.name}@{policy.version}": policy for policy in policies}
 
 
 def entry_batches(account_id: int) -> Iterator[list[int]]:
