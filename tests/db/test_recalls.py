@@ -75,7 +75,7 @@ def test_a_batch_names_entries_of_its_own_account_only(db, account, other_accoun
 
 def test_what_cannot_be_written_is_told_and_dropped(db, account, monkeypatch, caplog):
     buffer = Buffer()
-    buffer._thread = object()  # type: ignore[assignment]
+    monkeypatch.setattr(buffer, "start", lambda: None)
     buffer.note(account.pk, DEFAULT, read(acts.put(account).entry_id))
 
     def fail(*_):
