@@ -55,15 +55,41 @@ def measured(name: str, steps: list[str], results: "multiprocessing.Queue[tuple[
 
 
 def decay() -> int:
+    """Run the hourly job and return how many rows it changed: versions it wrote, and values it stored anew."""
     from memories import jobs
+    from memories.models import JobRun
+    from senselab.accounts.models import Account
 
-    return jobs.decay()
+    account = Account.objects.get(slug="bench")
+    jobs.decay()
+    newest = JobRun.objects.filter(account_id=account.pk, job__in=("decay", "refresh")).order_by("job", "-id")
+    return sum(run.changed for run in newest.distinct("job"))
 
 
 def tiers() -> int:
     from memories import jobs
 
     return jobs.tiers()
+
+
+def policy() -> int:
+    """Save a policy that moves every stored moment and some places, and apply it, turn by turn."""
+    from django.utils import timezone
+
+    from memories import jobs
+    from memories.models import JobRun
+    from memories.services import policies
+    from memories.services.ledger import Actor
+    from senselab.accounts.models import Account
+
+    account, actor = Account.objects.get(slug="bench"), Actor("person", "ada")
+    changes = {"base_half_life": 80.0, "review_below": 0.32}
+    saved = policies.save(account.pk, changes, expected=1, actor=actor, reason="to measure", now=timezone.now())
+    while True:
+        jobs.asked()
+        run = JobRun.objects.get(account_id=account.pk, id=saved.run_id)
+        if run.state not in {"waiting", "running"}:
+            return run.changed
 
 
 def write(name: str, seconds: float, counts: "multiprocessing.Queue[int]") -> None:
@@ -102,6 +128,7 @@ STEPS: dict[str, Callable[[], int]] = {
     "decay, nothing due": decay,
     "decay, 1 % due": decay,
     "decay, all drifted": decay,
+    "another policy": policy,
 }
 # At most so many seconds at a million entries.
 LIMITS = {"first ranking": 30.0, "ranking again": 30.0, "decay, nothing due": 2.0, "decay, 1 % due": 30.0}
@@ -128,6 +155,7 @@ class Bench:
             store.make_due(100)
             store.age(1)
             self.figures.writes_beside = self.writes(beside=True)
+            self.steps("another policy")
         return self.figures
 
     def steps(self, *names: str) -> None:
