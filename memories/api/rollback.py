@@ -1,6 +1,7 @@
 """Going back over the API: rollback with preview, change sets, undo (DESIGN.md, native). All need the scope review."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -16,6 +17,7 @@ from memories.rules import names
 from memories.rules.refusals import Refused
 from memories.services import bulk, rollback, rollback_preview
 from memories.services.review import AT_ONCE
+from memories.services.rollback import Left
 from senselab import api
 from senselab.accounts.keys import Caller
 from senselab.errors import Forbidden, Invalid, NotFound
@@ -64,6 +66,12 @@ def reason_of(text: str, pointer: str = "/reason") -> str:
     return text
 
 
+def diff_link(left: Left) -> str:
+    """Return where to see what changed since the version an undo would have taken back."""
+    asked = {"entity_path": left.entity_path, "key": left.key, "from": left.made, "to": left.current}
+    return f"/api/v1/diff?{urlencode(asked)}"
+
+
 def word_of(text: str) -> str:
     """:raises Refused: it is no kind of change set."""
     if text and not (text.isascii() and text.replace("_", "").isalpha()):
@@ -103,7 +111,13 @@ class Undo(APIView):
             return api.answer({"run": run}, status=202)
         done = rollback.undo(viewer, change_set_id, actor=actor, policy=viewer.policy, reason=reason, now=now)
         left = [
-            {"entity_path": entry.entity_path, "key": entry.key, "made": entry.made, "current": entry.current}
+            {
+                "entity_path": entry.entity_path,
+                "key": entry.key,
+                "made": entry.made,
+                "current": entry.current,
+                "diff": diff_link(entry),
+            }
             for entry in done.left
         ]
         told: dict[str, Any] = {"change_set": done.change_set_id, "restored": done.restored, "left": left}

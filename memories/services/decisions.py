@@ -254,11 +254,20 @@ def restore(batch: Batch, head: Head) -> Move:
     before = batch.earlier.get(head.id)
     if before is None:
         return archive(batch, head)
+    refuse_circle(batch, head)
     return rollback.inverse(head, before)
 
 
 def undo(batch: Batch, head: Head) -> Move:
+    refuse_circle(batch, head)
     return rollback.inverse(head, batch.earlier.get(head.id), batch.silences.get(head.id))
+
+
+def refuse_circle(batch: Batch, head: Head) -> None:
+    """:raises Conflict: as it was, the entry would be replaced by one that it replaces itself."""
+    before = batch.earlier.get(head.id)
+    if before is not None and rollback.closes_circle(batch.viewer.account_id, head, before):
+        raise Conflict("As it was, it would be replaced by an entry that it replaces: that would be a circle.")
 
 
 PLANS: dict[Word, Callable[[Batch, Head], Move]] = {

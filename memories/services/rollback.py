@@ -174,10 +174,11 @@ def undo(viewer: Viewer, change_set_id: int, *, actor: Actor, policy: Policy, re
         raise Conflict("All of it was changed since; nothing is left to undo.")
     before = earlier(viewer.account_id, [(head.id, spans[head.id][0] - 1) for head in free])
     taken = names_taken(viewer.account_id, free, before)
+    taken |= {head.id for head in free if head.id in before and closes_circle(viewer.account_id, head, before[head.id])}
     left += [Left(head.id, head.entity_path, head.key, head.version, head.version) for head in free if head.id in taken]
     free = [head for head in free if head.id not in taken]
     if not free:
-        raise Conflict("Another entry has the name by now that this one would have again.")
+        raise Conflict("Another entry has its name by now, or two would replace each other.")
     silences = marks.silences(viewer.account_id, change_set_id, [head.id for head in free])
     moves = [inverse(head, before.get(head.id), silences.get(head.id)) for head in free]
     written = ledger.append(viewer.account_id, act, moves)
@@ -203,6 +204,23 @@ def inverse(head: Head, before: Earlier | None, silence: tuple[float, datetime] 
 def owner_before(head: Head, before: Earlier) -> str:
     """Return whose an entry was at an earlier version: '' of a shared one."""
     return "" if before.state.shared else head.owner or head.was_owner or before.claim.agent_id
+
+
+def closes_circle(account_id: int, head: Head, before: Earlier) -> bool:
+    """Tell whether an entry, as it was, would be replaced by one that it replaces itself, near or far."""
+    # That module builds on this one.
+    from memories.services.superseding import known
+
+    by = before.state.superseded_by
+    then = known(account_id, head, by) if by and by != head.state.superseded_by else None
+    seen: set[int] = set()
+    while then is not None and then.id not in seen:
+        if then.id == head.id:
+            return True
+        seen.add(then.id)
+        by = then.state.superseded_by
+        then = known(account_id, then, by) if by else None
+    return False
 
 
 TAKEN = """

@@ -116,7 +116,9 @@ def test_undoing_an_outcome_leaves_alone_what_was_changed_since_and_says_so(bot,
     bot.write("shop", "b", 2, confidence=0.9)
     told = reviewer.post(f"change-sets/{change_set}/undo", {}).json()
     assert told["restored"] == 1
-    assert told["left"] == [{"entity_path": "shop", "key": "b", "made": 2, "current": 3}]
+    (left,) = told["left"]
+    assert (left["key"], left["made"], left["current"]) == ("b", 2, 3)
+    assert left["diff"].endswith("from=2&to=3")
     assert bot.read("shop", "a")["confidence"] == 0.7
     assert bot.read("shop", "b")["value"] == 2
 
@@ -187,3 +189,15 @@ def test_a_change_set_counts_what_the_caller_may_see(bot, helper):
     bot.report("t", "success", "shop/shared", "shop/mine")
     sizes = [row["size"] for row in helper.get("change-sets").json()["change_sets"] if row["kind"] == "outcome"]
     assert sizes == [1]
+
+
+def test_no_undo_makes_two_entries_replace_each_other(bot, reviewer):
+    for key in ("a", "b"):
+        bot.write("shop", key, key)
+    first = reviewer.post(
+        "feedback", {"entity_path": "shop", "key": "a", "outcome": "superseded", "superseded_by": "shop/b"}
+    )
+    undone = reviewer.post(f"change-sets/{first['X-Change-Set']}/undo", {}).json()["change_set"]
+    reviewer.post("feedback", {"entity_path": "shop", "key": "b", "outcome": "superseded", "superseded_by": "shop/a"})
+    assert reviewer.post(f"change-sets/{undone}/undo", {}).status_code == 409
+    assert bot.read("shop", "a")["superseded_by"] is None
