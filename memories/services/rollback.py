@@ -15,6 +15,7 @@ from memories.rules.state import State
 from memories.services import comments, ledger, marks
 from memories.services.ledger import Act, Actor, Claimed, Move, Next
 from memories.services.writing import refuse_stale, stale
+from memories.successors import known
 from memories.viewers import Viewer
 from senselab.errors import Conflict, NotFound
 
@@ -208,9 +209,6 @@ def owner_before(head: Head, before: Earlier) -> str:
 
 def closes_circle(account_id: int, head: Head, before: Earlier) -> bool:
     """Tell whether an entry, as it was, would be replaced by one that it replaces itself, near or far."""
-    # That module builds on this one.
-    from memories.services.superseding import known
-
     by = before.state.superseded_by
     then = known(account_id, head, by) if by and by != head.state.superseded_by else None
     seen: set[int] = set()

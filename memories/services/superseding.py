@@ -17,16 +17,13 @@ from memories.services import ledger, verdicts, writing
 from memories.services.acts import Act, Actor, Move
 from memories.services.rollback import head_for
 from memories.services.writing import Draft, refuse_stale
+from memories.successors import known
 from memories.viewers import Viewer
 from senselab.errors import Conflict, Invalid
 
 LOCK = 7201
 POINTER = "/superseded_by"
 SUCCESSORS = 1_000
-NAMED = """
-    e.branch = %s AND e.owner = ANY(%s)
-    AND (e.entity_path, e.key) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
-"""
 TAKEN = """
     SELECT e.key FROM memories_entry e
      WHERE e.account_id = %s AND e.branch = %s AND e.entity_path = %s AND e.owner = %s AND e.key = ANY(%s)
@@ -143,14 +140,6 @@ class Successors:
             after = then.state.superseded_by
             then = known(self.account_id, then, after) if after else None
         return successor, chain
-
-
-def known(account_id: int, head: Head, entry_key: str) -> Head | None:
-    """Return the entry of a key that all who see `head` know: its owner's private one first, the shortest key first."""
-    splits = [(entry_key[:at], entry_key[at + 1 :]) for at, letter in enumerate(entry_key) if letter == "/"]
-    parameters = [head.branch, ["", head.owner], [path for path, _ in splits], [key for _, key in splits]]
-    found = heads.read(account_id, NAMED, parameters)
-    return max(found, key=lambda other: (other.owner != "", len(other.entity_path)), default=None)
 
 
 def replacement_move(account_id: int, head: Head, new: Replacement, act: Act, author: str) -> Move:

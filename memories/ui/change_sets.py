@@ -39,14 +39,14 @@ KINDS = {
     "decay": "Decay",
     "expire": "Expiries",
 }
-LABELS = {"kind": "kind", "actor": "by", "entity": "under", "since": "since", "until": "until"}
+LABELS = {"kind": "kind", "actor": "by", "entity_path": "under", "since": "since", "until": "until"}
 LONGEST_ACTOR = 256
 LONGEST_PATH = 1_024
 LONGEST_REASON = 2_000
 PARSERS: addresses.Parsers = {
     "kind": lambda given: {"kind": one_of(KINDS, given.values)[-1]},
     "actor": lambda given: {"actor": text(given.last, LONGEST_ACTOR)},
-    "entity": lambda given: {"entity_path": text(given.last, LONGEST_PATH)},
+    "entity_path": lambda given: {"entity_path": text(given.last, LONGEST_PATH)},
     "since": lambda given: {"since": addresses.day(given.last)},
     "until": lambda given: {"until": addresses.day_after(given.last)},
 }

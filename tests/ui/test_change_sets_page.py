@@ -58,8 +58,8 @@ def test_each_act_is_a_line_newest_first(page, history):
     [
         ("kind=outcome", 1),
         ("kind=undo", 0),
-        ("entity=shop", 4),
-        ("entity=sho", 0),
+        ("entity_path=shop", 4),
+        ("entity_path=sho", 0),
         ("actor=agent/bob", 1),
         ("actor=agent/b", 0),
         ("since=2026-03-03", 2),
