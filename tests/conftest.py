@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.test.utils import setup_databases, teardown_databases
 
@@ -34,6 +35,13 @@ def django_db_setup(
         made = setup_databases(verbosity=verbosity, interactive=False, aliases={"default"}, serialized_aliases=set())
     yield
     with django_db_blocker.unblock():
+        # A server's session may outlive the server by a moment, and a database in use cannot be dropped.
+        others = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            cursor.execute(others, cursor.fetchone())
         teardown_databases(made, verbosity=verbosity)
 
 
