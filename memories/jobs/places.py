@@ -19,7 +19,7 @@ from memories.services.ledger import Act, Actor, Move, Next
 from memories.viewers import account_policy
 from senselab.accounts.models import Account
 
-BATCH = 1_000
+BATCH = 500
 DUE = {
     "expire": "e.ttl_at <= %s AND NOT (e.status = 'archived' AND e.confidence = 0)",
     "decay": "e.due_at <= %s",

@@ -55,7 +55,7 @@ def apply(account: Account, now: datetime, run: Run) -> None:
 
 
 def store_values(account: Account, policy: Policy, now: datetime, run: Run) -> None:
-    refreshing.store(account.pk, policy, now, run, with_due=True, after=run.terms.get("after", 0))
+    refreshing.store(account.pk, policy, now, run, after=run.terms.get("after", 0))
 
 
 def move_places(account: Account, policy: Policy, now: datetime, run: Run) -> None:

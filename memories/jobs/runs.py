@@ -35,13 +35,15 @@ class Cancelled(Exception):
 class Run:
     """What a job tells while it works; without an id nobody listens, and nothing is written.
 
-    `terms` say what it was asked to do and how far it came; `ended` is False when another turn has to go on.
+    `terms` say what it was asked to do and how far it came; `ended` is False when another turn has to go on. `since` is
+    when the run before began, if that went well.
     """
 
     account_id: int = 0
     id: int | None = None
     terms: dict[str, Any] = field(default_factory=dict)
     asked_by: str = ""
+    since: datetime | None = None
     looked: int = 0
     changed: int = 0
     total: int | None = None
@@ -121,7 +123,8 @@ class Recorded:
         self.account, self.job, self.last, self.asked = account, job, last, asked
         before = asked or last
         self.failures = before.failures if before is not None else 0
-        self.run = Run(account.pk)
+        went_well = last is not None and last.state == JobState.DONE
+        self.run = Run(account.pk, since=last.started_at if last is not None and went_well else None)
 
     def __enter__(self) -> Run:
         now = timezone.now()

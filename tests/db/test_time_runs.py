@@ -222,7 +222,7 @@ def test_a_run_that_waits_is_cancelled_at_once_one_that_ended_and_a_policy_are_n
 
 def test_a_turn_that_lasts_long_is_ended_and_gone_on_with(db, account, clock, monkeypatch):
     monkeypatch.setattr("memories.jobs.runs.TURN_SECONDS", -1)
-    monkeypatch.setattr("memories.jobs.refreshing.STRETCH", 10)
+    monkeypatch.setattr("memories.jobs.refreshing.BATCH", 10)
     acts.fill(account, 25, confidence=0.7)
     clock(NOON + 40 * DAY)
     running.ask(account.pk, "refresh", by="ada", now=NOON)
@@ -231,12 +231,13 @@ def test_a_turn_that_lasts_long_is_ended_and_gone_on_with(db, account, clock, mo
         jobs.asked()
         run = runs(account, "refresh")[-1]
         told.append((run.state, run.looked, run.changed))
-    assert told == [("waiting", 10, 10), ("waiting", 20, 20), ("waiting", 25, 25), ("done", 25, 25)]
+    assert told == [("waiting", 10, 10), ("waiting", 20, 20), ("done", 25, 25), ("done", 25, 25)]
 
 
 def test_what_runs_by_itself_runs_to_its_end(db, account, monkeypatch):
     monkeypatch.setattr("memories.jobs.runs.TURN_SECONDS", -1)
-    monkeypatch.setattr("memories.jobs.refreshing.STRETCH", 10)
+    monkeypatch.setattr("memories.jobs.refreshing.BATCH", 10)
+    monkeypatch.setattr("memories.jobs.refreshing.MOST", 20)
     acts.fill(account, 25, confidence=0.7)
     run = Run(account.pk)
     jobs.refresh(account, NOON + 40 * DAY, run)
