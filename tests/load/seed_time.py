@@ -106,7 +106,12 @@ class Store:
         )
 
     def age(self, days: int) -> int:
-        """Let every entry have been silent for so many days longer."""
+        """Let every entry have been silent for so many days longer, and no job have run meanwhile."""
+        self.execute(
+            """UPDATE memories_jobrun SET started_at = started_at - %(days)s * interval '1 day'
+                WHERE account_id = %(account)s""",
+            days=days,
+        )
         return self.execute(
             """UPDATE memories_entry SET accessed_at = accessed_at - %(days)s * interval '1 day'
                 WHERE account_id = %(account)s""",
