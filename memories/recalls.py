@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import Error, connection, transaction
 
-from memories import silence_sql
+from memories.ageing import silence_sql
 from memories.rules.policy import Policy
 from senselab.accounts import keys
 

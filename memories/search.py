@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db import connection
 
-from memories import rows, silence_sql
+from memories import rows
+from memories.ageing import silence_sql
 from memories.rows import Row
 from memories.rules.kinds import Status
 from memories.viewers import Viewer

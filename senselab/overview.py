@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from django.db import DatabaseError
 
-from memories import activity, browsing, change_reads, figures, moves, search
+from memories import activity, browsing, figures, search
 from memories.activity import Writer
 from memories.browsing import Listed
+from memories.changes import change_reads, moves
+from memories.changes.moves import Titled
 from memories.figures import Totals
-from memories.moves import Titled
 from memories.rules.kinds import EvidenceStatus
 from memories.search import Search
 from memories.viewers import Viewer

@@ -7,12 +7,13 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import reads, review_names
+from memories import reads
 from memories.api import identity, review_docs, wire
 from memories.api.history import found
 from memories.api.review_shapes import EvidenceBody, FeedbackBody, NameBody, ObservationBody, ReplacementBody
 from memories.api.rollback import reason_of
 from memories.heads import Name
+from memories.queue import review_names
 from memories.rules import names
 from memories.rules.detection import Signal, detect_feedback
 from memories.rules.kinds import MemoryType

@@ -7,11 +7,11 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import forecasts
+from memories.ageing import forecasts
+from memories.ageing.forecasts import Coming, Horizon
 from memories.api import time_docs
 from memories.api.entries import whole
 from memories.api.history import found, name_of, viewer_of
-from memories.forecasts import Coming, Horizon
 from memories.rules import names
 from memories.rules.refusals import Refused
 from senselab import api

@@ -9,9 +9,10 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import reads, why
+from memories import reads
 from memories.api import history_docs, identity, wire
 from memories.api.entries import whole
+from memories.entry import why
 from memories.heads import Name
 from memories.rows import Row
 from memories.rules import diff, names

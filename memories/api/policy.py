@@ -7,11 +7,11 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import job_reads, policy_reads
+from memories.ageing import policy_reads
 from memories.api import time_docs
 from memories.api.history import viewer_of
-from memories.job_reads import Line
-from memories.jobs import health
+from memories.jobs import health, job_reads
+from memories.jobs.job_reads import Line
 from memories.models import JobRun
 from senselab import api
 

@@ -9,13 +9,13 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import review, review_names, review_runs
 from memories.api import identity, review_docs, wire
 from memories.api.entries import whole
 from memories.api.feedback import branch_of, replacement_of, successor_of
 from memories.api.review_shapes import DecisionBody, FilterBody, ItemBody
 from memories.api.rollback import reason_of
-from memories.review import Queue, Reason, Waiting
+from memories.queue import review, review_names, review_runs
+from memories.queue.review import Queue, Reason, Waiting
 from memories.rules import decisions, names
 from memories.rules.decisions import Item, Word
 from memories.rules.refusals import Refused

@@ -8,10 +8,11 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import change_reads, reads
+from memories import reads
 from memories.api import history_docs, identity, wire
 from memories.api.history import found
 from memories.api.shapes import RollbackBody, UndoBody
+from memories.changes import change_reads
 from memories.heads import Name
 from memories.rules import names
 from memories.rules.refusals import Refused

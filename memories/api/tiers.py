@@ -7,13 +7,13 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import tier_reads
+from memories.ageing import tier_reads
+from memories.ageing.tier_reads import Moved, Ranked
 from memories.api import time_docs
 from memories.api.entries import whole
 from memories.api.history import viewer_of
 from memories.rules import names
 from memories.search import Search
-from memories.tier_reads import Moved, Ranked
 from senselab import api
 
 LIMIT, MOST = 50, 1_000

@@ -11,7 +11,7 @@ from django.utils import timezone
 from memories.jobs.locks import alone
 from memories.jobs.runs import FAILURES, UNDER_WAY, Recorded, Run, interrupted, last_run, rest_until
 from memories.models import JobRun
-from memories.time_models import JobState
+from memories.models.time import JobState
 from senselab.accounts.models import Account
 
 log = logging.getLogger(__name__)

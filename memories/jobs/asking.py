@@ -8,7 +8,7 @@ from memories.jobs.accounts import Gathered, Work, in_account
 from memories.jobs.catalogue import JOBS, Foresee
 from memories.jobs.runs import UNDER_WAY, Run
 from memories.models import JobRun
-from memories.time_models import JobState
+from memories.models.time import JobState
 from senselab.accounts.models import Account
 
 

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from memories import silence_sql
+from memories.ageing import silence_sql
+from memories.ageing.ranking import HEADS, Branch, branches, fetch
 from memories.jobs import places, refreshing
-from memories.ranking import HEADS, Branch, branches, fetch
 from memories.services import importance as services
 from memories.viewers import account_policy
 from senselab.accounts.models import Account

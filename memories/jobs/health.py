@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule, Task
 
-from memories import job_reads
+from memories.jobs import job_reads
 from senselab import wording
 
 # Jobs are due each minute and looked for each half; twice that and a bit is late.

@@ -11,7 +11,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from memories import heads, silence_sql
+from memories import heads
+from memories.ageing import silence_sql
 from memories.jobs import refreshing
 from memories.jobs.places import settled
 from memories.jobs.runs import Run

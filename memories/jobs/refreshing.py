@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from memories import silence_sql
+from memories.ageing import silence_sql
 from memories.jobs.runs import Run
 from memories.rules.policy import Policy
 from memories.viewers import account_policy

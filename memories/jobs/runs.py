@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from memories.models import JobRun
-from memories.time_models import JobState
+from memories.models.time import JobState
 from senselab.accounts.models import Account
 
 # Progress is written at most this often; a turn longer than this leaves the rest to the next one.

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from memories import silence_sql
+from memories.ageing import silence_sql
+from memories.ageing.ranking import Branch, branches, fetch
 from memories.jobs.runs import Run
-from memories.ranking import Branch, branches, fetch
 from memories.viewers import account_policy
 from senselab.accounts.models import Account
 

@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from memories import review_names, viewers
+from memories import viewers
+from memories.queue import review_names
 from memories.rows import Row
 from memories.rules import names
 from memories.services.acts import Actor

@@ -11,9 +11,9 @@ from typing import Any
 from django.db import connection, transaction
 from django_q.tasks import async_task
 
-from memories import review
-from memories.review import Queue
-from memories.review_models import BulkRun
+from memories.models.review import BulkRun
+from memories.queue import review
+from memories.queue.review import Queue
 from memories.rules.decisions import Item, Word
 from memories.rules.values import read_value
 from memories.services import review as deciding

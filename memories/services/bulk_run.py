@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from memories.models import ChangeSet
-from memories.review_models import BulkRun
+from memories.models.review import BulkRun
 from memories.rules.decisions import Item, Word
 from memories.services import bulk
 from memories.services import review as deciding

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import msgspec
 from django.db import connection
 
-from memories.history import months
+from memories.entry.history import months
 from memories.rules.detection import Signal, SignalType
 from memories.rules.values import read_value
 from memories.services import feedback

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from memories import heads, reads
+from memories.entry.successors import known
 from memories.heads import STATE, Head
 from memories.rules.kinds import Change, Status
 from memories.rules.policy import Policy
@@ -15,7 +16,6 @@ from memories.rules.state import State
 from memories.services import comments, ledger, marks
 from memories.services.ledger import Act, Actor, Claimed, Move, Next
 from memories.services.writing import refuse_stale, stale
-from memories.successors import known
 from memories.viewers import Viewer
 from senselab.errors import Conflict, NotFound
 

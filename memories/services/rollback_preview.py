@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from memories import history, reads
-from memories.history import Landmarks, Reader
+from memories import reads
+from memories.entry import history
+from memories.entry.history import Landmarks, Reader
 from memories.rows import Row
 from memories.rules import diff
 from memories.rules.state import State

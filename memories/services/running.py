@@ -7,7 +7,7 @@ from django.db import transaction
 from django_q.tasks import async_task
 
 from memories.models import JobRun
-from memories.time_models import JobState
+from memories.models.time import JobState
 from senselab.errors import Conflict, NotFound
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import connection, transaction
 
 from memories import heads
+from memories.entry.successors import known
 from memories.heads import Head, Name
 from memories.rules.kinds import Status
 from memories.rules.names import KEY_BYTES
@@ -17,7 +18,6 @@ from memories.services import ledger, verdicts, writing
 from memories.services.acts import Act, Actor, Move
 from memories.services.rollback import head_for
 from memories.services.writing import Draft, refuse_stale
-from memories.successors import known
 from memories.viewers import Viewer
 from senselab.errors import Conflict, Invalid
 

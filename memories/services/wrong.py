@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from memories import review_wrong
-from memories.review_wrong import Suspect
+from memories.queue import review_wrong
+from memories.queue.review_wrong import Suspect
 from memories.rules.decisions import Word
 from memories.services import bulk
 from memories.services.acts import Actor

@@ -11,8 +11,9 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from memories import reads, review_runs
-from memories import review as queue
+from memories import reads
+from memories.queue import review as queue
+from memories.queue import review_runs
 from memories.rows import Row
 from memories.rules.decisions import Item, Word
 from memories.services import bulk as services

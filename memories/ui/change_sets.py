@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from memories import change_reads, moves
-from memories.change_reads import Shown
-from memories.moves import Page, Reach
+from memories.changes import change_reads, moves
+from memories.changes.change_reads import Shown
+from memories.changes.moves import Page, Reach
 from memories.services import bulk, rollback
 from memories.services.review import AT_ONCE
 from memories.services.rollback import Undone

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from memories import comparison
+from memories.entry import comparison
 from memories.ui import named
 from memories.ui.people import viewer_of
 from senselab.ui import for_people, render_page

@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memories import review_sides
-from memories.review_sides import Page
+from memories.queue import review_sides
+from memories.queue.review_sides import Page
 from memories.rules import names
 from memories.ui.people import viewer_of
 from senselab import addresses, cursors

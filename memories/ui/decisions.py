@@ -10,7 +10,8 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from memories import change_reads, reads
+from memories import reads
+from memories.changes import change_reads
 from memories.rows import Row
 from memories.rules import names
 from memories.rules.decisions import ASKED, Item, Word

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memories import portrait, timeline
+from memories.entry import portrait, timeline
 from memories.ui import named
 from memories.ui.people import viewer_of
 from memories.ui.snippets import snippets

@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memories import forecasts
-from memories.forecasts import HORIZONS, KINDS
+from memories.ageing import forecasts
+from memories.ageing.forecasts import HORIZONS, KINDS
 from memories.ui import filters
 from memories.ui.people import viewer_of
 from senselab import addresses

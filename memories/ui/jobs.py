@@ -8,8 +8,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from memories import job_reads
-from memories.jobs import JOBS, health
+from memories.jobs import JOBS, health, job_reads
 from memories.services import running
 from memories.ui.people import actor_of, viewer_of
 from senselab import addresses

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from memories import portrait
+from memories.entry import portrait
 from memories.services import lifetimes
 from memories.ui import named
 from memories.ui.people import actor_of, viewer_of

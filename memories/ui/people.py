@@ -5,8 +5,9 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from memories import review, viewers
-from memories.review import Queue
+from memories import viewers
+from memories.queue import review
+from memories.queue.review import Queue
 from memories.services.ledger import Actor
 from memories.viewers import Viewer
 

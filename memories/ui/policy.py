@@ -10,9 +10,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from memories import job_reads, policy_curves, policy_reads
+from memories.ageing import policy_curves, policy_reads
+from memories.ageing.policy_reads import Foreseen
+from memories.jobs import job_reads
 from memories.models import PolicyVersion
-from memories.policy_reads import Foreseen
 from memories.rules.policy import DEFAULT, Policy
 from memories.services import policies
 from memories.ui import policy_fields

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.http import QueryDict
 from django.urls import reverse
 
-from memories.review import ORDERS, Queue, Reason
+from memories.queue.review import ORDERS, Queue, Reason
 from memories.rules import names
 from memories.rules.decisions import Word
 from senselab import addresses

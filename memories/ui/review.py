@@ -9,12 +9,15 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memories import change_reads, comparison, moves, reads, review_item
-from memories import review as queue
-from memories.comparison import Field
-from memories.moves import Titled
-from memories.review import Counts, Waiting
-from memories.review_item import Detail
+from memories import reads
+from memories.changes import change_reads, moves
+from memories.changes.moves import Titled
+from memories.entry import comparison
+from memories.entry.comparison import Field
+from memories.queue import review as queue
+from memories.queue import review_item
+from memories.queue.review import Counts, Waiting
+from memories.queue.review_item import Detail
 from memories.rows import Row
 from memories.rules import diff
 from memories.rules.diff import Piece

@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
 
-from memories import going_back
-from memories.going_back import Choice
 from memories.rows import Row
+from memories.services import going_back
 from memories.services import rollback as services
+from memories.services.going_back import Choice
 from memories.services.rollback import Restored
 from memories.ui import named
 from memories.ui.people import actor_of, viewer_of

@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memories import tier_reads
+from memories.ageing import tier_reads
+from memories.ageing.tier_reads import Distribution
 from memories.rules.kinds import MemoryType
 from memories.search import Search
-from memories.tier_reads import Distribution
 from memories.ui import filters
 from memories.ui.people import viewer_of
 from senselab import addresses

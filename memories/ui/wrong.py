@@ -11,9 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from memories import activity, comparison, review_wrong
-from memories.comparison import Field
-from memories.review_wrong import Difference, Suspect, Written
+from memories import activity
+from memories.entry import comparison
+from memories.entry.comparison import Field
+from memories.queue import review_wrong
+from memories.queue.review_wrong import Difference, Suspect, Written
 from memories.rules import names
 from memories.rules.decisions import Word
 from memories.services import wrong as services

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from functools import singledispatchmethod
 from typing import Any
 
-from memories import change_reads, figures, history, jobs, reads, recalls
+from memories import figures, jobs, reads, recalls
+from memories.changes import change_reads
+from memories.entry import history
 from memories.recalls import Read
 from memories.rows import Row
 from memories.rules import names

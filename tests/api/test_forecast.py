@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from memories import forecasts, jobs, recalls
+from memories import jobs, recalls
+from memories.ageing import forecasts
 from memories.recalls import Read
 from memories.rules.policy import DEFAULT
 from memories.rules.silence import Silence

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from memories.review_models import BulkRun
+from memories.models.review import BulkRun
 from memories.services import bulk_run
 from tests.db import acts
 from tests.ui import story

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils.module_loading import import_string
 
-from memories import reads, review, review_runs, review_wrong, viewers
+from memories import reads, viewers
 from memories.models import BulkRun, ChangeSet, Entry
-from memories.review import Queue
-from memories.review_wrong import Suspect
+from memories.queue import review, review_runs, review_wrong
+from memories.queue.review import Queue
+from memories.queue.review_wrong import Suspect
 from memories.rules.decisions import Item, Word
 from memories.rules.policy import DEFAULT
 from memories.services import bulk, bulk_run, rollback, wrong

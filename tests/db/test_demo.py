@@ -11,10 +11,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from memories import history, reads, verify_reads
+from memories import reads
+from memories.checking import verify_reads
+from memories.checking.verify_reads import Tally
+from memories.entry import history
 from memories.heads import Name
 from memories.rows import Row
-from memories.verify_reads import Tally
 from memories.viewers import person
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account, Membership, Person, Role

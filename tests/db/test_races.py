@@ -9,7 +9,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from memories import jobs, recalls, why
+from memories import jobs, recalls
+from memories.entry import why
 from memories.recalls import Read
 from memories.rules.policy import DEFAULT
 from memories.rules.standing import Standing

@@ -5,10 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from memories import heads, recalls, review, review_item, review_sides, verify_reads, viewers
+from memories import heads, recalls, viewers
+from memories.checking import verify_reads
 from memories.models import Entry
+from memories.queue import review, review_item, review_sides
+from memories.queue.review import Queue, Reason
 from memories.recalls import Read
-from memories.review import Queue, Reason
 from memories.rules.decisions import Item, Word
 from memories.rules.kinds import Change
 from memories.rules.policy import DEFAULT

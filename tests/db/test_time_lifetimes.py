@@ -5,13 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from memories import jobs, reads, verify_reads
+from memories import jobs, reads
+from memories.checking import verify_reads
+from memories.checking.verify_reads import Tally
 from memories.heads import Name
 from memories.rules.policy import DEFAULT
 from memories.services import importance, lifetimes
 from memories.services.importance import BadEvaluator, Importance
 from memories.services.ledger import Actor
-from memories.verify_reads import Tally
 from senselab.errors import Conflict, Invalid, NotFound, StaleVersion
 from tests.db import acts
 from tests.db.acts import NOON

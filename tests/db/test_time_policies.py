@@ -7,7 +7,11 @@ from datetime import timedelta
 import pytest
 from django_q.models import OrmQ
 
-from memories import jobs, policy_reads, recalls, verify_reads, why
+from memories import jobs, recalls
+from memories.ageing import policy_reads
+from memories.checking import verify_reads
+from memories.checking.verify_reads import Tally
+from memories.entry import why
 from memories.jobs.runs import Run
 from memories.models import JobRun, PolicyVersion
 from memories.recalls import Read
@@ -16,7 +20,6 @@ from memories.rules.silence import Silence
 from memories.services import policies
 from memories.services.ledger import Actor
 from memories.services.policies import Saved
-from memories.verify_reads import Tally
 from memories.viewers import account_policy, person
 from outcomes import services as outcomes
 from outcomes.rules import Report

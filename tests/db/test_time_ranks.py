@@ -6,9 +6,10 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from memories import jobs, ranking, recalls
+from memories import jobs, recalls
+from memories.ageing import ranking
+from memories.ageing.ranking import Branch
 from memories.models import TierDay, TierMove
-from memories.ranking import Branch
 from memories.recalls import Read
 from memories.rules import tiers
 from memories.rules.policy import DEFAULT, Policy

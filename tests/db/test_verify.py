@@ -8,12 +8,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from memories import jobs, recalls, verify_reads
+from memories import jobs, recalls
+from memories.checking import verify_reads
+from memories.checking.verify_reads import Tally
 from memories.recalls import Read
 from memories.rules.policy import DEFAULT
 from memories.services import superseding
 from memories.services.ledger import Actor
-from memories.verify_reads import Tally
 from senselab.accounts.models import Account
 from tests.db import acts
 from tests.db.acts import BOB, NOON

@@ -15,9 +15,6 @@ FLOORS = {
     "reads": 2,
     "services": 3,
     "jobs": 4,
-    # What is told about jobs stands beside them, what rolling back would do above its services.
-    "job_reads": 4,
-    "going_back": 4,
     "management": 5,
     "api": 5,
     "ui": 5,
@@ -37,7 +34,7 @@ def storey(name: str) -> int:
 def floor(name: str) -> int:
     """Return how high a module stands inside its app."""
     room = name.split(".")[1] if "." in name else "reads"
-    if room == "models" or room.endswith("_models"):
+    if room == "models":
         return TABLES
     return FLOORS.get(room, FLOORS["reads"])
 

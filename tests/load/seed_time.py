@@ -13,7 +13,8 @@ from django.db import connection
 from django.utils import timezone
 from psycopg import sql
 
-from memories import silence_sql, verify_sums
+from memories.ageing import silence_sql
+from memories.checking import verify_sums
 from memories.rules.policy import DEFAULT
 from senselab.accounts import services as accounts
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from memories.models import ChangeSet
-from memories.review_models import BulkRun
+from memories.models.review import BulkRun
 from memories.services import bulk_run
 from tests.db import acts
 from tests.ui import story

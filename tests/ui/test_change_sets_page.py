@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memories import change_reads
+from memories.changes import change_reads
 from senselab import cursors
 from tests.db import acts
 

@@ -9,7 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memories import recalls, timeline, why
+from memories import recalls
+from memories.entry import timeline, why
 from memories.recalls import Read
 from memories.rules.kinds import OutcomeType
 from memories.rules.policy import DEFAULT

@@ -8,7 +8,8 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memories import activity, browsing, change_reads, figures, search
+from memories import activity, browsing, figures, search
+from memories.changes import change_reads
 from memories.viewers import person
 from outcomes import reads
 from senselab import overview

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memories import jobs, policy_curves
+from memories import jobs
+from memories.ageing import policy_curves
 from memories.models import JobRun, PolicyVersion
 from memories.rules.policy import DEFAULT, Policy
 from memories.ui import policy_fields

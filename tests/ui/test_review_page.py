@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memories import recalls
+from memories.models.review import ReviewMark
 from memories.recalls import Read
-from memories.review_models import ReviewMark
 from memories.rules.policy import DEFAULT
 from tests.db import acts
 from tests.ui import story

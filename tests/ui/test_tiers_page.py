@@ -102,7 +102,7 @@ def test_each_tier_is_listed_by_priority_with_filters(show, ranked):
 
 
 def test_a_long_tier_goes_on_without_repeating_anybody(show, account, monkeypatch):
-    monkeypatch.setattr("memories.tier_reads.PAGE", 7)
+    monkeypatch.setattr("memories.ageing.tier_reads.PAGE", 7)
     acts.fill(account, 20, now=timezone.now())
     jobs.retier(account, timezone.now())
     seen, query = [], {}

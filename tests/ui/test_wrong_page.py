@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memories.models import ChangeSet
-from memories.review_models import BulkRun
+from memories.models.review import BulkRun
 from memories.rules.policy import DEFAULT
 from memories.services import bulk_run, writing
 from memories.services.ledger import Actor

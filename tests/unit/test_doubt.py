@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from memories.doubt import doubt
-from memories.history import Landmarks
+from memories.entry.doubt import doubt
+from memories.entry.history import Landmarks
+from memories.entry.why import Effect
 from memories.rules.policy import DEFAULT
 from memories.rules.state import State
-from memories.why import Effect
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 MARKS = Landmarks(1, NOW, "created", "a", "", None, None, ("",), 0, 0)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories import side_by_side
-from memories.side_by_side import LINES_SHOWN, Section
+from memories.queue import side_by_side
+from memories.queue.side_by_side import LINES_SHOWN, Section
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab\n ", max_size=6),

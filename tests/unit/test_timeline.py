@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memories import timeline
+from memories.entry import timeline
+from memories.entry.timeline import Point, horizon, sum_of
 from memories.rules.policy import DEFAULT
-from memories.timeline import Point, horizon, sum_of
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -297,7 +297,9 @@ def test_an_outcome_told_twice_counts_once_and_is_answered_alike(deploy_bot: Age
     second = deploy_bot.commit_outcome("T-1", OutcomeType.FAILURE, keys[::-1], task_input="and once more")
 
     def told(entries: list[MemoryEntry]) -> list[dict[str, Any]]:
-        return sorted((e.model_dump(exclude={"recall_count", "priority_score"}) for e in entries), key=lambda e: e["key"])
+        return sorted(
+            (e.model_dump(exclude={"recall_count", "priority_score"}) for e in entries), key=lambda e: e["key"]
+        )
 
     assert told(second) == told(first)
     assert [e.outcome_count for e in other] == [2]

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memories import verify_reads
-from memories.verify import Finding
-from memories.verify_reads import Tally
+from memories.checking import verify_reads
+from memories.checking.verify import Finding
+from memories.checking.verify_reads import Tally
 from senselab.accounts import services
 from senselab.accounts.models import Account
 from senselab.errors import Refusal

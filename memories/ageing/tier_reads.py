@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from memories import figures, rows, silence_sql
+from memories import figures, rows
+from memories.ageing import silence_sql
+from memories.ageing.ranking import HEADS, Branch, fetch
 from memories.models import TierDay
-from memories.ranking import HEADS, Branch, fetch
 from memories.rows import Row
 from memories.rules import decay, tiers
 from memories.rules.policy import Policy

@@ -9,7 +9,7 @@ from django_q.models import Schedule
 from memories.jobs.catalogue import JOBS, SCHEDULES, Job
 from memories.jobs.runs import FAILURES, UNDER_WAY, rest_until
 from memories.models import JobRun
-from memories.time_models import JobState
+from memories.models.time import JobState
 from senselab import cursors
 
 PAGE = 30

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from memories.entry.why import Effect
 from memories.heads import ClaimHead
 from memories.rules import feedback
 from memories.rules.evidence import label
@@ -11,7 +12,6 @@ from memories.rules.kinds import Change
 from memories.rules.policy import Policy
 from memories.rules.standing import Applied, Standing, rebase
 from memories.rules.state import State
-from memories.why import Effect
 
 # What events move: confidence, the triple behind it, the record and the counts of feedback.
 STANDING = (

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db import connection
 
-from memories import policy_reads, reads
+from memories import reads
+from memories.ageing import policy_reads
 from memories.rows import Row
 from memories.rules import decisions
 from memories.rules.confidence import apply_outcome

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from memories.history import Landmarks
+from memories.entry.history import Landmarks
+from memories.entry.why import Effect
 from memories.rows import Row
 from memories.rules.kinds import SUCCESSES, Change, EvidenceStatus, Status
 from memories.rules.policy import Policy
-from memories.why import Effect
 
 DAY = timedelta(days=1)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db import connection
 
-from memories.verify import Finding
+from memories.checking.verify import Finding
 
 PLACE = "branch, entity_path, agent_id, owner"
 LISTED = "e.status IN ('active', 'under_review')"

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from memories import why
+from memories.entry import why
 from memories.rows import Row
 from memories.rules.kinds import SUCCESSES, Change, OutcomeType, Status
 from memories.rules.policy import Policy

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from memories.change_reads import Shown
+from memories.changes.change_reads import Shown
 from memories.viewers import Viewer
 from senselab import cursors
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import msgspec
 
-from memories import history, portrait, reads
+from memories import reads
+from memories.entry import history, portrait
+from memories.entry.history import Versions
 from memories.heads import Name
-from memories.history import Versions
+from memories.queue.side_by_side import SideBySide, side_by_side, whole, words
 from memories.rows import Row
 from memories.rules import diff
 from memories.rules.diff import Change, Piece
-from memories.side_by_side import SideBySide, side_by_side, whole, words
 from memories.viewers import Viewer
 from senselab.errors import NotFound
 

@@ -6,15 +6,17 @@ from typing import Any
 
 from django.db import connection
 
-from memories import history, reads, review, why
-from memories.history import Landmarks, Mark, Reader
-from memories.review import Waiting
+from memories import reads
+from memories.entry import history, why
+from memories.entry.history import Landmarks, Mark, Reader
+from memories.entry.why import Effect
+from memories.queue import review
+from memories.queue.review import Waiting
 from memories.rows import Row
 from memories.rules import diff
 from memories.rules.diff import Change
 from memories.rules.kinds import SUCCESSES
 from memories.viewers import Viewer
-from memories.why import Effect
 from senselab.errors import NotFound
 
 EFFECTS = 5

@@ -1,4 +1,4 @@
-"""Reads an account's ledger in batches, whole entries at a time, and hands it to memories.verify."""
+"""Reads an account's ledger in batches, whole entries at a time, and hands it to memories.checking.verify."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,12 +8,13 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from memories import policy_reads, verify, verify_sums
+from memories.ageing import policy_reads
+from memories.checking import verify, verify_sums
+from memories.checking.verify import Entry, Finding, History, Said, Version
+from memories.entry.why import Effect
 from memories.heads import STATE, ClaimHead
 from memories.rules.state import State
-from memories.verify import Entry, Finding, History, Said, Version
 from memories.viewers import account_policy
-from memories.why import Effect
 from senselab.accounts.models import Account
 
 # A batch holds as many entries as have about so many versions; values are read so many at a time.

@@ -1,4 +1,4 @@
-"""What does not fit in an entry's ledger: pure functions over rows as memories.verify_reads reads them.
+"""What does not fit in an entry's ledger: pure functions over rows as memories.checking.verify_reads reads them.
 
 Everything that can be computed is computed again: seals and hashes from what they cover, each state from the one before
 it and what happened, each label from its record. Numbers are compared exactly, as the same sums give the same doubles.
@@ -10,13 +10,13 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from memories.checking.verify_steps import Candidates, candidates, differing
+from memories.entry.why import Effect
 from memories.heads import STATE, ClaimHead
 from memories.rules import claims, integrity, seals
 from memories.rules.kinds import Change
 from memories.rules.policy import Policy
 from memories.rules.state import State
-from memories.verify_steps import Candidates, candidates, differing
-from memories.why import Effect
 
 # Freshness is kept on the head at every recall; the version says what it was when it was made.
 ON_HEAD = tuple(name for name in STATE if name != "freshness")

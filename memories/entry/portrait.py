@@ -6,19 +6,20 @@ from typing import Any
 
 import msgspec
 
-from memories import doubt, history, reads, timeline
-from memories.doubt import Doubt
+from memories import reads
+from memories.entry import doubt, history, timeline
+from memories.entry.doubt import Doubt
+from memories.entry.history import Landmarks, Mark, Reader, Reference, Shown, Versions
+from memories.entry.timeline import Forecast, Point, Steps
+from memories.entry.why import Effect, Told
 from memories.heads import Name
-from memories.history import Landmarks, Mark, Reader, Reference, Shown, Versions
 from memories.rows import Row
 from memories.rules import decay, integrity, tiers
 from memories.rules.kinds import Change
 from memories.rules.policy import Policy
 from memories.rules.provenance import ProvenanceTier, provenance_tier
 from memories.rules.tiers import Priority
-from memories.timeline import Forecast, Point, Steps
 from memories.viewers import Viewer
-from memories.why import Effect, Told
 from senselab.errors import NotFound
 
 MOVES = frozenset({Change.OUTCOME, Change.FEEDBACK, Change.EVIDENCE, Change.CREATED, Change.ROLLBACK})

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from memories.review_models import BulkRun
+from memories.models.review import BulkRun
 from memories.rules.decisions import Item
 from memories.viewers import Viewer
 from senselab import cursors

@@ -7,7 +7,9 @@ from typing import Any
 
 from django.db import connection
 
-from memories import reads, rows, why
+from memories import reads, rows
+from memories.entry import why
+from memories.entry.why import Act, Effect, Told
 from memories.heads import Name
 from memories.rows import Row
 from memories.rules import integrity
@@ -15,7 +17,6 @@ from memories.rules.explain import Line, explain
 from memories.rules.kinds import SUCCESSES, Change, EvidenceStatus
 from memories.rules.policy import Policy
 from memories.viewers import Viewer
-from memories.why import Act, Effect, Told
 
 SHOWN = 50
 EFFECTS_SHOWN = 20

@@ -12,8 +12,9 @@ from typing import Any
 
 from django.db import connection
 
-from memories import review_words, rows
-from memories.review_words import Step
+from memories import rows
+from memories.queue import review_words
+from memories.queue.review_words import Step
 from memories.rows import Row
 from memories.rules.decisions import EXPIRING
 from memories.rules.kinds import SUCCESSES

@@ -7,9 +7,9 @@ from typing import Any
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
-from memories import silence_sql
+from memories.ageing import silence_sql
+from memories.ageing.ranking import HEADS, Branch, branches, fetch
 from memories.models import PolicyVersion
-from memories.ranking import HEADS, Branch, branches, fetch
 from memories.rules.policy import DEFAULT, MULTIPLICATIVE, Policy
 from memories.viewers import Viewer
 from senselab.errors import Refusal

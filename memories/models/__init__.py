@@ -10,12 +10,12 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Q
 
-from memories.counting_models import Counter, CounterDelta, Reading, Recall
-from memories.history_models import ChangeSet, Effect, EntryVersion
-from memories.review_models import BulkItem, BulkRun, Comment, Evidence, ReviewMark, ReviewTrace
+from memories.models.counting import Counter, CounterDelta, Reading, Recall
+from memories.models.history import ChangeSet, Effect, EntryVersion
+from memories.models.review import BulkItem, BulkRun, Comment, Evidence, ReviewMark, ReviewTrace
+from memories.models.state import State, choices, probability
+from memories.models.time import JobRun, PolicyVersion, TierDay, TierMove
 from memories.rules.kinds import EvidenceStatus, MemoryType, Status
-from memories.state_models import State, choices, probability
-from memories.time_models import JobRun, PolicyVersion, TierDay, TierMove
 from senselab.accounts.models import Account
 
 __all__ = [

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from memories import silence_sql, why
-from memories.ranking import HEADS, Branch, fetch
+from memories.ageing import silence_sql
+from memories.ageing.ranking import HEADS, Branch, fetch
+from memories.entry import why
 from memories.rows import Row
 from memories.rules.forecast import Point
 from memories.rules.kinds import Status

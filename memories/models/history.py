@@ -3,8 +3,8 @@
 from django.db import models
 from django.db.models import F, Q
 
+from memories.models.state import State, choices, probability
 from memories.rules.kinds import Change
-from memories.state_models import State, choices, probability
 from senselab.accounts.models import Account
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.db import connection
 
-from memories import history, portrait
-from memories.comparison import Field, Other, fields, words_of
+from memories.entry import history, portrait
+from memories.entry.comparison import Field, Other, fields, words_of
+from memories.entry.history import Mark
 from memories.heads import Name
-from memories.history import Mark
 from memories.rows import Row
 from memories.rules import decay
 from memories.rules.diff import Piece

@@ -7,12 +7,13 @@ from typing import Any
 
 from django.db import connection
 
-from memories import browsing, why
+from memories import browsing
 from memories.browsing import Listed
+from memories.entry import why
+from memories.entry.why import Effect
 from memories.rules.kinds import SUCCESSES, EvidenceStatus
 from memories.search import Search
 from memories.viewers import Viewer
-from memories.why import Effect
 
 EACH = 5
 SIDES = f"""

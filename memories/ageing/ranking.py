@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection
 
-from memories import silence_sql
+from memories.ageing import silence_sql
 from memories.rules import tiers_sql
 from memories.rules.policy import Policy
 from memories.rules.tiers import AGE_CAP

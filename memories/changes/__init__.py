@@ -1,0 +1,1 @@
+"""Change sets: what acts changed, and what an undo could still take back."""

@@ -1,0 +1,1 @@
+"""Verify: recompute every entry from its ledger and every seal."""

@@ -1,0 +1,1 @@
+"""One entry as its pages show it: history, arithmetic, timeline, comparison."""
