@@ -171,6 +171,12 @@ class Claim(models.Model):
     # SHA-256 of salt, value and references: what the seals of all versions of this claim stand on.
     content = models.BinaryField(max_length=32)
 
+    class Meta:
+        # Who refers to what; claims without a reference cost nothing.
+        indexes = [
+            GinIndex("account", "pattern_refs", condition=~Q(pattern_refs=[]), name="claims_by_reference"),
+        ]
+
     def __str__(self) -> str:
         return f"claim {self.pk}"
 

@@ -35,6 +35,14 @@ class ChangeSet(models.Model):
         indexes = [
             models.Index("account", F("at").desc(), F("id").desc(), name="change_sets_by_time"),
             models.Index("account", "undoes", condition=Q(undoes__isnull=False), name="change_sets_by_what_they_undo"),
+            models.Index(
+                "account",
+                "actor",
+                F("at").desc(),
+                F("id").desc(),
+                condition=Q(actor_kind="agent"),
+                name="change_sets_by_agent",
+            ),
         ]
 
     def __str__(self) -> str:

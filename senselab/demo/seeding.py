@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from memories import figures
 from memories.services import dropping
 from memories.viewers import person
-from outcomes.models import Outcome
+from outcomes.models import Edge, Event, Outcome, Trace
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account, Membership, Person, Role
 from senselab.demo.events import DayEnded
@@ -94,6 +94,7 @@ def roles() -> Iterator[tuple[Person, Role]]:
 def remove(account: Account) -> None:
     """Drop an account whole: outcomes, entries with their history, then roles, agents, keys and the account itself."""
     dropping.allow(account.pk)
-    Outcome.objects.of(account.pk).delete()
+    for table in (Outcome, Trace, Event, Edge):
+        table.objects.filter(account=account).delete()
     dropping.drop_entries(account.pk)
     accounts.drop_account(account)

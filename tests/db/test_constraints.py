@@ -12,6 +12,7 @@ from tests.db.records import insert
 
 ENTRY, VERSION, EFFECT, OUTCOME = "memories_entry", "memories_entryversion", "memories_effect", "outcomes_outcome"
 OURS = ("memories_", "outcomes_")
+TRACE, OTHER_TRACE = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
 
 REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("confidence_is_a_probability", ENTRY, {"key": "a", "confidence": 1.000001}),
@@ -41,6 +42,9 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("an_outcome_is_stored_once", OUTCOME, {}),
     ("an_outcome_type_is_one_we_know", OUTCOME, {"digest": "\\x00", "outcome_type": "shrug"}),
     ("causal_confidence_is_a_probability", OUTCOME, {"digest": "\\x00", "causal_confidence": 1.1}),
+    ("an_outcome_is_traced_once_in_a_session", "outcomes_trace", {"id": OTHER_TRACE}),
+    ("an_edge_is_kept_once", "outcomes_edge", {}),
+    ("an_edges_confidence_is_a_probability", "outcomes_edge", {"digest": "\\x01", "confidence": 1.1}),
     ("an_actor_is_an_agent_a_person_or_a_job", "memories_changeset", {"actor_kind": "ghost"}),
     ("an_author_is_summed_once_under_a_path", "memories_counter", {}),
     ("an_observation_counts_once_for_an_entry", "memories_evidence", {}),
@@ -69,6 +73,8 @@ def something(db, account, ada):
     act = {"entry_id": stored.entry_id, "change_set_id": stored.change_set_id}
     insert("memories_evidence", account.pk, observation_id="seen", delta=0, version_made=1, **act)
     insert("memories_counter", account.pk)
+    insert("outcomes_trace", account.pk, id=TRACE)
+    insert("outcomes_edge", account.pk)
     return account
 
 

@@ -6,8 +6,11 @@ from django.db import models
 from django.db.models import F, Q
 
 from memories.rules.policy import OutcomeType
+from outcomes.models.telling import Edge, Event, Trace
 from outcomes.querysets import Outcomes
 from senselab.accounts.models import Account
+
+__all__ = ["Edge", "Event", "Outcome", "Trace"]
 
 
 class Outcome(models.Model):
@@ -56,6 +59,7 @@ class Outcome(models.Model):
         indexes = [
             models.Index("account", F("committed_at").desc(), F("id").desc(), name="outcomes_by_time"),
             models.Index("account", "outcome_ref", name="outcomes_by_ref"),
+            models.Index("account", "agent_id", F("committed_at").desc(), F("id").desc(), name="outcomes_by_agent"),
             GinIndex("account", "entity_paths", name="outcomes_by_path"),
         ]
 
