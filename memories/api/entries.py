@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import heads, reads
+from memories import contracts, heads, reads
 from memories.api import docs, identity, wire
 from memories.api.shapes import UNSET, WriteBody
 from memories.heads import Name
@@ -17,7 +17,7 @@ from memories.rules.kinds import MemoryType, Status
 from memories.rules.refusals import Refused
 from memories.rules.values import read_value
 from memories.search import LISTED, Search
-from memories.services import writing
+from memories.services import promises, writing
 from memories.services.writing import KEEP, Draft
 from senselab import api, pipeline
 from senselab.errors import Invalid
@@ -101,10 +101,15 @@ class Entries(APIView):
         draft = draft_of(request, body)
         viewer, now = identity.viewer_of(request, draft.agent_id), timezone.now()
         expected = api.expected_version(request) if body.expected_version is None else body.expected_version
-        queries: list[pipeline.Query] = [heads.named_query(viewer.account_id, draft.branch, draft.name, draft.agent_id)]
+        queries: list[pipeline.Query] = [
+            heads.named_query(viewer.account_id, draft.branch, draft.name, draft.agent_id),
+            # With the head, so that what an agent bound itself to costs a write no round trip.
+            contracts.query(viewer.account_id, draft.agent_id),
+        ]
         if body.include_scope:
             queries.append(reads.scope_query(viewer, draft.branch, draft.name))
-        found, *scope = pipeline.fetch(*queries)
+        found, kept, *scope = pipeline.fetch(*queries)
+        draft = promises.held(draft, contracts.read(kept), now)
         stored = writing.write(
             viewer.account_id,
             draft,

@@ -32,6 +32,23 @@ class WriteBody(msgspec.Struct):
     expected_version: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
 
+class CommitBody(msgspec.Struct):
+    """POST /commits: writes of one agent, each name once, that stand or fall together."""
+
+    writes: list[WriteBody] | None = None
+    message: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+    branch: str | None = None
+
+
+class MergeBaseBody(msgspec.Struct):
+    """POST /merge-base."""
+
+    commit_a: str
+    commit_b: str
+
+
 class SearchBody(msgspec.Struct):
     """POST /search (contract.md 2.6)."""
 

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from memories.models.counting import Counter, CounterDelta, Reading, Recall
-from memories.models.history import ChangeSet, Effect, EntryVersion
+from memories.models.history import ChangeSet, Commit, Effect, EntryVersion
 from memories.models.review import BulkItem, BulkRun, Comment, Evidence, ReviewMark, ReviewTrace
 from memories.models.state import State, choices, probability
 from memories.models.time import JobRun, PolicyVersion, TierDay, TierMove
@@ -24,6 +24,7 @@ __all__ = [
     "ChangeSet",
     "Claim",
     "Comment",
+    "Commit",
     "Counter",
     "CounterDelta",
     "Effect",

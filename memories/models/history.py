@@ -1,5 +1,6 @@
 """What was done and what it left: change sets, versions and effects. The database refuses to change the latter two."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
@@ -47,6 +48,28 @@ class ChangeSet(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} by {self.actor}"
+
+
+class Commit(models.Model):
+    """A change set of many writes that stood or fell together, by a name clients pass on (contract.md 1.12)."""
+
+    pk = models.CompositePrimaryKey("account_id", "id")
+    account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    id = models.CharField(max_length=12)
+    change_set = models.ForeignKey(
+        ChangeSet, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    branch = models.TextField(default="main", db_collation="C")
+    # Over the content hashes of all it wrote, sorted (contract.md 3.15).
+    tree_hash = models.CharField(max_length=64)
+    # The commits of its branch that it stands on: none for the first.
+    parent_ids = ArrayField(models.CharField(max_length=12), default=list)
+
+    class Meta:
+        indexes = [models.Index("account", "branch", F("change_set").desc(), name="commits_by_branch")]
+
+    def __str__(self) -> str:
+        return self.id
 
 
 class EntryVersion(State):

@@ -99,16 +99,16 @@ def write(
     for attempt in range(ATTEMPTS):
         fresh = seen is None or attempt > 0
         found = heads.named(account_id, draft.branch, draft.name, draft.agent_id) if fresh else seen
-        stored = _write(account_id, draft, act, found or (), expected)
-        if stored is not None:
-            return stored
+        done = _write(account_id, draft, act, found or (), expected)
+        if done is not None:
+            return done
     while True:
         with transaction.atomic():
             found = heads.named(account_id, draft.branch, draft.name, draft.agent_id, lock=True)
-            stored = _write(account_id, draft, act, found, expected)
+            done = _write(account_id, draft, act, found, expected)
         # A head that was found is locked and cannot move; only two first writes of one name can still meet here.
-        if stored is not None:
-            return stored
+        if done is not None:
+            return done
 
 
 def _write(account_id: int, draft: Draft, act: Act, found: Sequence[Head], expected: int | None) -> Stored | None:
@@ -117,12 +117,17 @@ def _write(account_id: int, draft: Draft, act: Act, found: Sequence[Head], expec
     move = plan(draft, head, act)
     publishes = head is not None and head.owner != "" and draft.shared
     written = _publish(account_id, act, move) if publishes else ledger.append(account_id, act, [move])
-    entry_id = written.entry_ids[0]
-    if entry_id is None or written.change_set_id is None or move.claim is None:
+    return stored(move, written.entry_ids[0], written.change_set_id)
+
+
+def stored(move: Move, entry_id: int | None, change_set_id: int | None) -> Stored | None:
+    """Return what writing a planned draft left, None when somebody was first."""
+    head = move.head
+    if entry_id is None or change_set_id is None or move.claim is None:
         return None
     version = (head.version if head else 0) + 1
     chain = integrity.chain(move.claim.content_hash, head.integrity_chain if head else None)
-    return Stored(head, move.claim, move.steps[0].state, version, entry_id, written.change_set_id, chain)
+    return Stored(head, move.claim, move.steps[0].state, version, entry_id, change_set_id, chain)
 
 
 def _publish(account_id: int, act: Act, move: Move) -> Written:

@@ -61,6 +61,9 @@ class Agent(models.Model):
     last_active_at = models.DateTimeField(db_default=Now())
     display_name = models.TextField(default="", db_default="", blank=True)
     profile = models.JSONField(default=dict, db_default={}, blank=True)
+    # What it says it can do, and what it binds its own writes to (contract.md 1.11).
+    capabilities = models.JSONField(default=list, db_default=[], blank=True)
+    contracts = models.JSONField(default=list, db_default=[], blank=True)
 
     class Meta:
         constraints = [

@@ -1,0 +1,92 @@
+"""Reads of commits, as far as the viewer may see what they wrote."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.db import connection
+
+from memories.viewers import Viewer
+
+# What a commit wrote, of that what the viewer may see; none of it: the commit does not exist for them.
+COMMITS = """
+    SELECT c.id, s.reason, s.actor, s.session_id, c.tree_hash, c.parent_ids, c.branch, s.at, s.size, w.entries::text
+      FROM memories_commit c
+      JOIN memories_changeset s ON s.account_id = c.account_id AND s.id = c.change_set_id
+      JOIN LATERAL (
+        SELECT jsonb_agg(jsonb_build_object('entity_path', e.entity_path, 'key', e.key, 'version', v.number,
+                                            'content_hash', k.content_hash) ORDER BY e.entity_path, e.key) AS entries
+          FROM memories_entryversion v
+          JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
+          JOIN memories_claim k ON k.account_id = v.account_id AND k.id = v.claim_id
+         WHERE v.account_id = %(account)s AND v.change_set_id = c.change_set_id AND {visible}
+      ) w ON w.entries IS NOT NULL
+     WHERE c.account_id = %(account)s
+"""
+# From a commit down to the first one, nearest first; a chain longer than that is not followed.
+DEPTH = 10_000
+ANCESTORS = """
+    WITH RECURSIVE line(id, depth) AS (
+        SELECT c.id, 0 FROM memories_commit c WHERE c.account_id = %(account)s AND c.id = %(id)s
+        UNION ALL
+        SELECT p.id, l.depth + 1
+          FROM line l
+          JOIN memories_commit c ON c.account_id = %(account)s AND c.id = l.id
+          JOIN memories_commit p ON p.account_id = %(account)s AND p.id = ANY(c.parent_ids)
+         WHERE l.depth < %(most)s
+    )
+    SELECT id FROM line ORDER BY depth
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A commit as it is shown; `is_whole` tells whether the viewer sees all it wrote."""
+
+    id: str
+    message: str
+    author: str
+    session_id: str
+    tree_hash: str
+    parent_ids: list[str]
+    branch: str
+    at: datetime
+    size: int
+    entries: list[dict[str, Any]]
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.entries) == self.size
+
+
+def page(viewer: Viewer, branch: str, limit: int) -> list[Committed]:
+    """Return the newest commits of a branch, newest first."""
+    sql = f"{COMMITS.format(visible=viewer.visible())} AND c.branch = %(branch)s ORDER BY c.change_set_id DESC"
+    return _select(f"{sql} LIMIT %(limit)s", {**viewer.parameters, "branch": branch, "limit": limit})
+
+
+def one(viewer: Viewer, commit_id: str) -> Committed | None:
+    sql = f"{COMMITS.format(visible=viewer.visible())} AND c.id = %(id)s"
+    found = _select(sql, {**viewer.parameters, "id": commit_id})
+    return found[0] if found else None
+
+
+def _select(sql: str, values: dict[str, Any]) -> list[Committed]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return [Committed(*row[:-1], entries=msgspec.json.decode(row[-1])) for row in cursor.fetchall()]
+
+
+def ancestor(viewer: Viewer, a: str, b: str) -> str | None:
+    """Return the nearest commit that two stand on, either of them included; None when there is none."""
+    if one(viewer, a) is None or one(viewer, b) is None:
+        return None
+    below = set(_line(viewer, a))
+    return next((commit_id for commit_id in _line(viewer, b) if commit_id in below), None)
+
+
+def _line(viewer: Viewer, commit_id: str) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(ANCESTORS, {"account": viewer.account_id, "id": commit_id, "most": DEPTH})
+        return [row[0] for row in cursor.fetchall()]
