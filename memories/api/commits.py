@@ -1,6 +1,7 @@
 """Commits: many writes at once, all or nothing (contract.md 2.14)."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from memories.api.shapes import CommitBody, MergeBaseBody, WriteBody
 from memories.changes import commit_reads
 from memories.changes.commit_reads import Committed
 from memories.rules import names
+from memories.rules.contracts import Contract
 from memories.rules.refusals import Refused
 from memories.services import committing, promises
 from memories.services.writing import Draft
@@ -26,8 +28,8 @@ from senselab.errors import Invalid, NotFound, Place
 WRITES = 1_000
 
 
-def drafts_of(request: Request, body: CommitBody, agent_id: str) -> list[Draft]:
-    """Return what a commit asks to write.
+def drafts_of(request: Request, body: CommitBody, agent_id: str, now: datetime) -> list[Draft]:
+    """Return what a commit asks to write, held to the contracts of its author.
 
     :raises Refused: nothing, too much, one name twice, or something in a write cannot be; the pointer says which.
     """
@@ -35,18 +37,19 @@ def drafts_of(request: Request, body: CommitBody, agent_id: str) -> list[Draft]:
         raise Refused("/writes", "A commit writes something.")
     if len(body.writes) > WRITES:
         raise Refused("/writes", f"A commit writes at most {WRITES} entries.")
+    kept = contracts.of(request.user.account_id, agent_id)
     drafts: list[Draft] = []
     for place, write in enumerate(body.writes):
         said = msgspec.structs.replace(write, agent_id=agent_id, branch=write.branch or body.branch)
-        drafts.append(placed(request, said, place))
+        drafts.append(placed(request, said, place, kept, now))
     refuse_mixed(drafts)
     return drafts
 
 
-def placed(request: Request, write: WriteBody, place: int) -> Draft:
+def placed(request: Request, write: WriteBody, place: int, kept: Sequence[Contract], now: datetime) -> Draft:
     """Return the draft of one write of many; what is refused points into the list."""
     try:
-        return draft_of(request, write)
+        return promises.held(draft_of(request, write), kept, now)
     except Invalid as refusal:
         refusal.places = tuple(Place(f"/writes/{place}{at.pointer}", at.detail) for at in refusal.places)
         raise
@@ -99,11 +102,9 @@ class Commits(APIView):
         body = api.body_of(request, CommitBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
-        kept = contracts.of(viewer.account_id, agent_id)
-        drafts = [promises.held(draft, kept, now) for draft in drafts_of(request, body, agent_id)]
         done = committing.commit(
             viewer.account_id,
-            drafts,
+            drafts_of(request, body, agent_id, now),
             message=reason_of(body.message or "", "/message"),
             actor=identity.actor_of(request, agent_id, identity.session_of(request, body.session_id)),
             policy=viewer.policy,

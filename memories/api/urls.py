@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from memories.api.bindings import Capabilities, Contracts
 from memories.api.commits import Commits, MergeBase, OneCommit
 from memories.api.entries import Entries, EntryByName, EntryByPath
 from memories.api.feedback import AddEvidence, GiveFeedback, Observe
@@ -27,6 +28,8 @@ urlpatterns = [
     path("rollback", Rollback.as_view()),
     path("change-sets", ChangeSets.as_view()),
     path("change-sets/<int:change_set_id>/undo", Undo.as_view()),
+    path("agents/<path:agent_id>/capabilities", Capabilities.as_view()),
+    path("agents/<path:agent_id>/contracts", Contracts.as_view()),
     path("commits", Commits.as_view()),
     path("commits/<str:commit_id>", OneCommit.as_view()),
     path("merge-base", MergeBase.as_view()),

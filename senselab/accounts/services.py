@@ -5,10 +5,11 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
-from senselab.accounts.models import Account, ApiKey, Membership, Person, Role, Scope
+from senselab.accounts.models import Account, Agent, ApiKey, Membership, Person, Role, Scope
 from senselab.errors import Refusal
 
 DEFAULT_ACCOUNT = "default"
@@ -112,6 +113,14 @@ def create_key(
         expires_at=expires_at,
     )
     return f"{KEY_PREFIX}_{public_id}_{secret}"
+
+
+def describe_agent(account_id: int, agent_id: str, *, now: datetime, **said: Any) -> Agent:
+    """Keep what an agent says of itself (profile, capabilities, contracts), and return it; it may be new."""
+    agent = Agent(account_id=account_id, agent_id=agent_id, created_at=now, last_active_at=now, **said)
+    unique = ["account", "agent_id"]
+    Agent.objects.bulk_create([agent], update_conflicts=True, unique_fields=unique, update_fields=list(said))
+    return Agent.objects.get(account_id=account_id, agent_id=agent_id)
 
 
 @transaction.atomic

@@ -29,6 +29,13 @@ class Caller:
         sent = {**self.headers, **(headers or {})}
         return self.client.post(f"/api/v1/{path}", raw, content_type="application/json", headers=sent)
 
+    def put(self, path: str, body: Any) -> HttpResponse:
+        sent = json.dumps(body)
+        return self.client.put(f"/api/v1/{path}", sent, content_type="application/json", headers=self.headers)
+
+    def delete(self, path: str) -> HttpResponse:
+        return self.client.delete(f"/api/v1/{path}", headers=self.headers)
+
     def write(self, path: str, key: str, value: Any, **more: Any) -> HttpResponse:
         headers = more.pop("headers", None)
         return self.post("entries", {"entity_path": path, "key": key, "value": value, **more}, headers=headers)

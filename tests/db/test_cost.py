@@ -48,6 +48,14 @@ def test_a_write_takes_three_round_trips_and_a_read_two_with_authentication(rela
     assert cost(relay, call(bot)).trips == round_trips
 
 
+def test_keeping_a_contract_costs_a_write_no_round_trip(relay, bot):
+    contract = {"entity_path": "shop", "required_fields": ["n"], "ttl_required": True, "default_ttl_days": 30}
+    bot.put("agents/agent/deploy-bot/contracts", [contract])
+    told = cost(relay, lambda turn: bot.write("shop", "same", {"n": turn}))
+    assert told.trips == 3
+    assert bot.read("shop", "same")["ttl_at"] is not None
+
+
 def test_publishing_takes_three_round_trips_as_well(relay, bot):
     for turn in range(WARM + 1):
         bot.write("shop", f"k{turn}", 1, shared=False)

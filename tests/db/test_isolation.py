@@ -21,7 +21,8 @@ def keeper(account) -> Caller:
     key = accounts.create_key(account, name="keeper's", scopes=("read", "write", "review"), rate_per_minute=1_000_000)
     keeper = Caller(key, "agent/keeper")
     keeper.write("shop/vault", "code", f"{SECRET} 1", shared=False, confidence=0.7, pattern_refs=["shop/vault/hint"])
-    keeper.write("shop/vault", "code", f"{SECRET} 2", shared=False, confidence=0.7)
+    again = {"entity_path": "shop/vault", "key": "code", "value": f"{SECRET} 2", "shared": False, "confidence": 0.7}
+    keeper.post("commits", {"writes": [again], "message": SECRET})
     keeper.report("KEEP-1", "success", ENTRY_KEY)
     keeper.report("KEEP-2", "failure", ENTRY_KEY, attempts=[{"causal_entry_keys": [ENTRY_KEY]}])
     return keeper
@@ -71,6 +72,7 @@ READS: dict[str, tuple[Callable[[Caller], Any], Callable[[Any], bool]]] = {
     "diff": (lambda c: c.get("diff", **NAME, **{"from": 1, "to": 2}), lambda told: told["status"] == 404),
     "why": (lambda c: c.get("why", **NAME), lambda told: told["status"] == 404),
     "change sets": (lambda c: c.get("change-sets"), lambda told: told["change_sets"] == []),
+    "commits": (lambda c: c.get("commits"), lambda told: told == {"commits": [], "count": 0}),
     "entities": (lambda c: c.get("entities"), lambda told: told == {"entities": []}),
     "preview of a rollback": (
         lambda c: c.post("rollback", {**NAME, "to_version": 1, "preview": True}),
