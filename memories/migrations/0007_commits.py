@@ -22,7 +22,7 @@ NO_TRANSACTIONS = "ALTER TABLE memories_changeset DROP COLUMN xact;"
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0002_contracts"),
-        ("memories", "0005_was_owner"),
+        ("memories", "0006_references_and_actors"),
     ]
 
     operations = [
