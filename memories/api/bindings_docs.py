@@ -1,5 +1,7 @@
 """What the schema says of an agent's capabilities and contracts."""
 
+from typing import Any
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
@@ -16,7 +18,7 @@ CONTRACT = {
     "default_ttl_days": 90,
     "description": "incidents say cause and fix",
 }
-AGENT = {
+AGENT: dict[str, Any] = {
     "id": "7",
     "namespace": "default",
     "agent_id": "agent/deploy-bot",

@@ -31,7 +31,7 @@ class Contract:
 
     def covers(self, entity_path: str, key: str) -> bool:
         path = self.entity_path.rstrip("/")
-        under = entity_path == self.entity_path or entity_path == path or entity_path.startswith(f"{path}/")
+        under = entity_path in {self.entity_path, path} or entity_path.startswith(f"{path}/")
         return under and fnmatchcase(key, self.key_pattern)
 
     @property

@@ -73,7 +73,8 @@ NEW_SET = """
 """
 # A bulk run adds its batches to the set that its first one made; the stream finds it anew at the later transaction.
 GROWN_SET = """
-    UPDATE memories_changeset s SET size = s.size + n.versions, xact = pg_current_xact_id() FROM (SELECT count(*) AS versions FROM versions) n
+    UPDATE memories_changeset s SET size = s.size + n.versions, xact = pg_current_xact_id()
+      FROM (SELECT count(*) AS versions FROM versions) n
      WHERE s.account_id = %(account)s AND s.id = %(change_set)s
     RETURNING s.id
 """

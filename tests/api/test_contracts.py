@@ -65,7 +65,12 @@ def test_the_answer_is_the_agent_with_all_it_said(bot):
 
 @pytest.mark.parametrize(
     "contract",
-    [{}, {"entity_path": ""}, CONTRACT | {"min_confidence": 2}, CONTRACT | {"min_confidence": 0.9, "max_confidence": 0}],
+    [
+        {},
+        {"entity_path": ""},
+        {**CONTRACT, "min_confidence": 2},
+        {**CONTRACT, "min_confidence": 1, "max_confidence": 0},
+    ],
     ids=["no path", "an empty path", "no probability", "nothing could meet it"],
 )
 def test_a_contract_that_cannot_be_is_refused(bot, contract):
