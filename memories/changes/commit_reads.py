@@ -75,8 +75,8 @@ def one(viewer: Viewer, commit_id: str) -> Committed | None:
 def _select(sql: str, values: dict[str, Any]) -> list[Committed]:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
-        rows: list[list[Any]] = [list(row) for row in cursor.fetchall()]
-    return [Committed(*row, msgspec.json.decode(entries)) for *row, entries in rows]
+        rows: list[list[Any]] = [[*row[:-1], msgspec.json.decode(row[-1])] for row in cursor.fetchall()]
+    return [Committed(*row) for row in rows]
 
 
 def ancestor(viewer: Viewer, a: str, b: str) -> str | None:
