@@ -1,7 +1,7 @@
 """Statements that belong together travel together: one round trip for several queries."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from django.db import connection
@@ -19,3 +19,16 @@ def fetch(*queries: Query) -> list[list[tuple[Any, ...]]]:
             for cursor, (sql, parameters) in zip(cursors, queries, strict=True):
                 cursor.execute(sql, parameters)
         return [cursor.fetchall() for cursor in cursors]
+
+
+@contextmanager
+def planned_anew(needed: bool = True) -> Iterator[None]:
+    """Let what runs meanwhile be planned for its own values: how best to find a word depends on how rare it is."""
+    connection.ensure_connection()
+    usual = connection.connection.prepare_threshold
+    if needed:
+        connection.connection.prepare_threshold = None
+    try:
+        yield
+    finally:
+        connection.connection.prepare_threshold = usual

@@ -15,7 +15,7 @@ from memories.rules.refusals import Refused
 from memories.search import Search
 from senselab import api
 
-SORTS = ("confidence", "recency", "version", "priority")
+SORTS = ("confidence", "recency", "version", "priority", "relevance")
 QUERY_CHARACTERS = 10_000
 
 
@@ -61,7 +61,9 @@ class SearchEntries(APIView):
 
     @docs.searching
     def post(self, request: Request) -> HttpResponse:
-        """Search entries by words in any order over path, key and value: all of them, else any.
+        """Search entries by words over path, key and value: all of them, else any, else parts of them.
+
+        "Words in quotes" stand so, -word excludes, word* begins so.
 
         With a query the first hit counts as recalled.
         """

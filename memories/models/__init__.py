@@ -5,7 +5,7 @@ knows neither, so migration 0002 makes both. A query that names the account uses
 """
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Q
@@ -183,16 +183,24 @@ class Claim(models.Model):
 
 
 class EntryText(models.Model):
-    """The words of an entry's current claim; written when the claim changes, so that outcomes leave its index alone."""
+    """What an entry's current claim is found by (memories.rules.wordings).
+
+    Written when the claim changes, so that outcomes leave its indexes alone.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
     entry = models.OneToOneField(
         Entry, on_delete=models.DO_NOTHING, db_constraint=False, related_name="text", primary_key=True
     )
     words = SearchVectorField()
+    # Path and key, folded, to be found by parts of words.
+    name = models.TextField(default="", db_default="", blank=True)
 
     class Meta:
-        indexes = [GinIndex("account", "words", name="entries_by_words")]
+        indexes = [
+            GinIndex("account", "words", name="entries_by_words"),
+            GinIndex("account", OpClass(F("name"), name="gin_trgm_ops"), name="entries_by_parts_of_names"),
+        ]
 
     def __str__(self) -> str:
         return f"words of {self.entry_id}"

@@ -13,6 +13,7 @@ from memories.heads import STATE, ClaimHead
 from memories.rules import integrity, seals
 from memories.rules.silence import Silence
 from memories.rules.state import State
+from memories.services import found_by
 from memories.services.acts import Act, Actor, Claimed, Effect, Move, Next, claimed
 from memories.services.ledger_sql import APPEND, APPEND_TO
 
@@ -41,9 +42,9 @@ def append(
 ) -> Written:
     """Write all moves as one change set; a move whose entry somebody changed meanwhile writes nothing at all.
 
-    One statement. `skipped` are effects that moved nothing, with the id of the entry they left alone. With
-    `change_set_id` the versions join that set instead. Call it inside a transaction when several moves stand or fall
-    together, and look at `Written.complete`.
+    One statement (and a look at claims that stand again). `skipped` are effects that moved nothing, with the id of the
+    entry they left alone. With `change_set_id` the versions join that set instead. Call it inside a transaction when
+    several moves stand or fall together, and look at `Written.complete`.
     """
     prepared = [_prepare(index, move, act) for index, move in enumerate(moves)]
     payload = {
@@ -51,6 +52,7 @@ def append(
         "claims": [claim for _, claim, _ in prepared if claim],
         "versions": [version for _, _, versions in prepared for version in versions],
         "effects": [_effect(effect, entry_id=entry_id) for entry_id, effect in skipped],
+        "words": found_by.rows(account_id, moves),
     }
     parameters = _parameters(account_id, act, payload)
     with connection.cursor() as cursor:
@@ -100,8 +102,6 @@ def _prepare(index: int, move: Move, act: Act) -> tuple[dict[str, Any], dict[str
         "key": head.key if head else move.key,
         "owner": "" if last.state.shared else move.owner or (head.owner if head else ""),
         "claim_id": claim.id,
-        # A claim that stood before stands again (rollback, undo): its words have to be found again.
-        "reword": bool(move.claim and move.claim.id is not None),
         "agent_id": claim.agent_id,
         "written_at": claim.written_at,
         "accessed_at": accessed_at,

@@ -61,7 +61,6 @@ INSERTED = [
     "due_at", "importance_score", "importance_dimensions", "integrity_chain", *HEAD_STATE,
 ]  # fmt: skip
 UPDATED = [name for name in INSERTED if name not in {"branch", "entity_path", "key"}]
-PLAIN = "translate(h.entity_path || ' ' || h.key, '/_.:-', '     ')"
 
 NEW_SET = """
     INSERT INTO memories_changeset (account_id, kind, actor_kind, actor, session_id, reason, cause, request_id, at,
@@ -87,7 +86,7 @@ heads AS MATERIALIZED (
            coalesce(r.claim_id, nextval('memories_claim_id_seq')) AS cid
       FROM payload, jsonb_to_recordset(p->'heads') AS r(
         i int, entry_id bigint, expected int, version int, branch text, entity_path text, key text, owner text,
-        claim_id bigint, reword bool, agent_id text, written_at timestamptz, accessed_at timestamptz, kept float8,
+        claim_id bigint, agent_id text, written_at timestamptz, accessed_at timestamptz, kept float8,
         settled_confidence float8, due_at timestamptz, importance_score float8, importance_dimensions jsonb,
         salt text, seal text, integrity_chain text, {STATE_TYPES})
 ),
@@ -139,16 +138,11 @@ claims AS (
         content text) JOIN done d ON d.i = c.i
 ),
 words AS (
-    INSERT INTO memories_entrytext (account_id, entry_id, words)
-    SELECT %(account)s, h.eid,
-           to_tsvector('simple', {PLAIN} || ' ' || translate(left(c.value, 65536), '/_.:-', '     '))
-      FROM done h JOIN (
-        SELECT i, value FROM payload, jsonb_to_recordset(p->'claims') AS c(i int, value text)
-        UNION ALL
-        SELECT d.i, k.value FROM done d JOIN memories_claim k ON k.account_id = %(account)s AND k.id = d.claim_id
-         WHERE d.reword
-      ) c ON c.i = h.i
-    ON CONFLICT (account_id, entry_id) DO UPDATE SET words = excluded.words
+    INSERT INTO memories_entrytext (account_id, entry_id, words, name)
+    SELECT %(account)s, d.eid, w.words::tsvector || setweight(to_tsvector('pg_catalog.english', w.stems), 'D'), w.name
+      FROM payload, jsonb_to_recordset(p->'words') AS w(i int, words text, stems text, name text)
+           JOIN done d ON d.i = w.i
+    ON CONFLICT (account_id, entry_id) DO UPDATE SET words = excluded.words, name = excluded.name
 ),
 history AS (
     INSERT INTO memories_entryversion (account_id, entry_id, number, claim_id, change_set_id, change, at, before,

@@ -50,8 +50,9 @@ VERSIONS = """
       FROM memories_entry e WHERE e.account_id = %(account)s
 """
 WORDS = """
-    INSERT INTO memories_entrytext (account_id, entry_id, words)
-    SELECT e.account_id, e.id, to_tsvector('simple', translate(e.entity_path, '/-', '  ') || ' retry jitter ' || e.key)
+    INSERT INTO memories_entrytext (account_id, entry_id, words, name)
+    SELECT e.account_id, e.id, to_tsvector('simple', translate(e.entity_path, '/-', '  ') || ' retry jitter ' || e.key),
+           e.entity_path || '/' || e.key
       FROM memories_entry e WHERE e.account_id = %(account)s
 """
 RECALLS = """

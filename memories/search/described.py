@@ -1,19 +1,17 @@
-"""One description of a search for pages, API and saved views, and the statement it becomes."""
+"""What a search looks for, and the conditions it becomes."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
-from memories import rows
 from memories.ageing import silence_sql
-from memories.rows import Row
+from memories.rules import wordings
 from memories.rules.kinds import Status
+from memories.rules.wordings import Asked
 from memories.viewers import Viewer
 
 LISTED = (Status.ACTIVE.value, Status.UNDER_REVIEW.value)
-# What a sort orders by, each down an index; the second column makes it total.
+# What a sort orders by, most of them down an index; the second column makes it total. Relevance comes before its order.
 ORDERS = {
     "confidence": "e.settled_confidence DESC, e.id",
     "doubt": "e.settled_confidence, e.id",
@@ -22,6 +20,7 @@ ORDERS = {
     "name": "e.entity_path, e.key, e.owner",
     "version": "e.version DESC, e.id",
     "recall_count": "coalesce(r.recall_count, 0) DESC, e.id",
+    "relevance": "e.settled_confidence DESC, e.id",
     "priority": "e.tier, e.settled_confidence DESC, e.id",
 }
 # The comparison that goes on after a cursor, for the sorts that pages walk by keyset.
@@ -42,7 +41,14 @@ AFTER = {
         ("entity_path", "key", "owner"),
     ),
 }
-COUNTED = 10_000
+
+
+MATCHES = "t.words @@ memories_asked(%(words)s)"
+
+
+def escaped(text: str) -> str:
+    """Return a text as LIKE reads it literally."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,17 @@ class Search:
     # Whether one of the words is enough.
     any_word: bool = False
 
+    # Whether words need only begin so, or stand somewhere in the name.
+    in_parts: bool = False
+
     @property
-    def query(self) -> str:
-        """Return the tsquery of the words: all of them in any order, or any of them."""
-        asked = "plainto_tsquery('simple', translate(%(words)s, '/_.:-', '     '))"
-        return f"replace({asked}::text, ' & ', ' | ')::tsquery" if self.any_word else asked
+    def asked(self) -> Asked:
+        """Return the query read."""
+        return wordings.asked(self.words)
+
+    @property
+    def is_scoped(self) -> bool:
+        return bool(self.entity_path or self.key_prefix)
 
     def conditions(self, viewer: Viewer, now: datetime) -> "Conditions":
         """Return what a row must meet, and the values it names."""
@@ -119,10 +131,23 @@ class Search:
         if self.max_confidence is not None:
             made.add(f"round(({effective})::numeric, 9) <= round(%(most)s::numeric, 9)", most=self.max_confidence)
 
+    def _words(self, made: "Conditions") -> None:
+        asked = self.asked
+        if not asked:
+            # Nothing but signs was asked for, and nothing is found by those.
+            made.add("FALSE")
+            return
+        made.joins.append("JOIN memories_entrytext t ON t.account_id = e.account_id AND t.entry_id = e.id")
+        query = asked.any if self.any_word else asked.prefixes if self.in_parts else asked.all
+        matches = MATCHES
+        if self.in_parts and asked.parts:
+            matches = f"({MATCHES} OR t.name LIKE ALL(%(parts)s))"
+            made.values["parts"] = [f"%{escaped(text)}%" for text in asked.parts]
+        made.add(f"t.account_id = %(account)s AND {matches}", words=query)
+
     def _claims(self, made: "Conditions") -> None:
         if self.words:
-            made.joins.append("JOIN memories_entrytext t ON t.account_id = e.account_id AND t.entry_id = e.id")
-            made.add(f"t.account_id = %(account)s AND t.words @@ {self.query}", words=self.words)
+            self._words(made)
         if self.memory_types:
             made.add("e.memory_type = ANY(%(types)s)", types=list(self.memory_types))
         if self.agent_id:
@@ -154,65 +179,3 @@ class Conditions:
     @property
     def where(self) -> str:
         return f"{' '.join(self.joins)} WHERE {' AND '.join(self.parts)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some rows, and the cursor that goes on after them (empty on the last page)."""
-
-    rows: list[Row]
-    next: tuple[str, ...]
-
-
-def find(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
-    """Return the rows of a search, from its offset."""
-    made = search.conditions(viewer, now)
-    values = {**made.values, "limit": search.limit, "offset": search.offset}
-    order = ORDERS[search.sort]
-    if search.any_word:
-        order = f"c.is_artifact, ts_rank(t.words, {search.query}) DESC, {order}"
-    elif search.words:
-        order = f"c.is_artifact, {order}"
-    return rows.select(f"{rows.HEADS} {made.where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s", values)
-
-
-def find_or_widen(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
-    """Return the rows of a search; when no row has all of its words, those that have any, best match first."""
-    found = find(search, viewer, now)
-    if found or search.any_word or len(search.words.split()) < 2 or search.offset:
-        return found
-    return find(replace(search, any_word=True), viewer, now)
-
-
-def page(search: Search, viewer: Viewer, now: datetime, *, letters: int | None = None) -> Page:
-    """Return a page of a search by keyset: as fast at the end as at the start, and no row twice.
-
-    With `letters`, values are cut there: a list need not fetch a megabyte to show one line of it.
-    """
-    made = search.conditions(viewer, now)
-    comparison, names = AFTER[search.sort]
-    if len(search.after) == len(names):
-        made.add(comparison, **{f"after_{i}": value for i, value in enumerate(search.after)})
-    values = {**made.values, "limit": search.limit + 1, "letters": letters}
-    heads = rows.HEADS if letters is None else rows.HEADS.replace("c.value,", "left(c.value, %(letters)s),")
-    found = rows.select(f"{heads} {made.where} ORDER BY {ORDERS[search.sort]} LIMIT %(limit)s", values)
-    more = len(found) > search.limit
-    shown = found[: search.limit]
-    return Page(shown, tuple(_text(getattr(shown[-1], name)) for name in names) if more else ())
-
-
-def count(search: Search, viewer: Viewer, now: datetime, *, most: int | None = COUNTED) -> int:
-    """Return how many rows a search has; no further than `most`, so that a page never waits for a million."""
-    made = search.conditions(viewer, now)
-    tables = "memories_entry e JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
-    recalls = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
-    needs_claim = search.pattern_ref or not search.artifacts
-    source = tables if needs_claim else "memories_entry e"
-    limit = f"LIMIT {most + 1}" if most is not None else ""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM (SELECT 1 FROM {source} {recalls} {made.where} {limit}) s", made.values)
-        return int(cursor.fetchone()[0])
-
-
-def _text(value: Any) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)

@@ -1,0 +1,21 @@
+"""Searching: one description of a search for pages, API and saved views, and the statements it becomes."""
+
+from memories.search.described import AFTER, LISTED, ORDERS, Conditions, Search
+from memories.search.finding import COUNTED, Page, count, find, find_or_widen, page
+from memories.search.ranking import Candidate, candidates
+
+__all__ = [
+    "AFTER",
+    "COUNTED",
+    "LISTED",
+    "ORDERS",
+    "Candidate",
+    "Conditions",
+    "Page",
+    "Search",
+    "candidates",
+    "count",
+    "find",
+    "find_or_widen",
+    "page",
+]

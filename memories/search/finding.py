@@ -1,0 +1,102 @@
+"""The statements a search becomes: its rows from an offset, or page by page, and how many there are."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from memories import rows
+from memories.rows import Row
+from memories.search import ranking
+from memories.search.described import AFTER, ORDERS, Conditions, Search
+from memories.viewers import Viewer
+from senselab import pipeline
+
+COUNTED = 10_000
+CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
+RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows, and the cursor that goes on after them (empty on the last page)."""
+
+    rows: list[Row]
+    next: tuple[str, ...]
+
+
+def find(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
+    """Return the rows of a search, from its offset; with words, artifacts come last."""
+    if search.words and (search.any_word or search.sort == "relevance"):
+        return _by_relevance(search, viewer, now)
+    made = search.conditions(viewer, now)
+    values = {**made.values, "limit": search.limit, "offset": search.offset}
+    if not search.words:
+        sql = f"{rows.HEADS} {made.where} ORDER BY {ORDERS[search.sort]} LIMIT %(limit)s OFFSET %(offset)s"
+        return rows.select(sql, values)
+    with pipeline.planned_anew():
+        return rows.select(_artifacts_last(made, ORDERS[search.sort]), values)
+
+
+def find_or_widen(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
+    """Return the rows of a search; when no row has all of its words, those that have any, best match first, and when
+    there is none either, those that have words that begin so, or names with these parts."""
+    found = find(search, viewer, now)
+    if found or search.any_word or search.in_parts or search.offset or not search.asked.terms:
+        return found
+    if len(search.asked.terms) > 1:
+        found = find(replace(search, any_word=True), viewer, now)
+    return found or find(replace(search, in_parts=True), viewer, now)
+
+
+def page(search: Search, viewer: Viewer, now: datetime, *, letters: int | None = None) -> Page:
+    """Return a page of a search by keyset: as fast at the end as at the start, and no row twice.
+
+    With `letters`, values are cut there: a list need not fetch a megabyte to show one line of it.
+    """
+    made = search.conditions(viewer, now)
+    comparison, names = AFTER[search.sort]
+    if len(search.after) == len(names):
+        made.add(comparison, **{f"after_{i}": value for i, value in enumerate(search.after)})
+    values = {**made.values, "limit": search.limit + 1, "letters": letters}
+    heads = rows.HEADS if letters is None else rows.HEADS.replace("c.value,", "left(c.value, %(letters)s),")
+    with pipeline.planned_anew(search.words != ""):
+        found = rows.select(f"{heads} {made.where} ORDER BY {ORDERS[search.sort]} LIMIT %(limit)s", values)
+    more = len(found) > search.limit
+    shown = found[: search.limit]
+    return Page(shown, tuple(_text(getattr(shown[-1], name)) for name in names) if more else ())
+
+
+def count(search: Search, viewer: Viewer, now: datetime, *, most: int | None = COUNTED) -> int:
+    """Return how many rows a search has; no further than `most`, so that a page never waits for a million."""
+    made = search.conditions(viewer, now)
+    needs_claim = search.pattern_ref or not search.artifacts
+    source = f"memories_entry e {CLAIMED}" if needs_claim else "memories_entry e"
+    limit = f"LIMIT {most + 1}" if most is not None else ""
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM {source} {RECALLED} {made.where} {limit}) s"
+    with pipeline.planned_anew(search.words != ""), connection.cursor() as cursor:
+        cursor.execute(sql, made.values)
+        return int(cursor.fetchone()[0])
+
+
+def _artifacts_last(made: Conditions, order: str) -> str:
+    """Return a statement that looks at artifacts only when nothing else is left, and stops as soon as it has enough."""
+    arms = [
+        f"({rows.HEADS} {made.where} AND {condition} ORDER BY {order} LIMIT %(limit)s::bigint + %(offset)s::bigint)"
+        for condition in ("NOT c.is_artifact", "c.is_artifact")
+    ]
+    return f"{' UNION ALL '.join(arms)} LIMIT %(limit)s OFFSET %(offset)s"
+
+
+def _by_relevance(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
+    most = search.offset + search.limit
+    ranked = ranking.candidates(viewer, search, now, most)[search.offset :]
+    values = {**viewer.parameters, "ids": [candidate.entry_id for candidate in ranked]}
+    sql = f"""{rows.HEADS} WHERE {viewer.visible()} AND e.id = ANY(%(ids)s::bigint[])
+              ORDER BY array_position(%(ids)s::bigint[], e.id)"""
+    return rows.select(sql, values)
+
+
+def _text(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
