@@ -21,6 +21,8 @@ HOST = env.str("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 WEB_WORKERS = env.int("WEB_WORKERS", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=4)
+# How many streams each web process keeps open; they have threads of their own, and one more is refused with 503.
+STREAMS = env.int("STREAMS", default=8)
 
 
 def secret_key() -> str:
@@ -61,6 +63,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "senselab.bodies.read_to_the_end",
     "senselab.accounts.middleware.request_id",
+    "senselab.accounts.middleware.tell_the_rate",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

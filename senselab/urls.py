@@ -10,6 +10,7 @@ urlpatterns = [
     path("api/v1/", include("outcomes.api.urls")),
     path("api/v1/auth/whoami", health.WhoAmI.as_view()),
     path("api/v1/health", health.Health.as_view()),
+    path("api/v1/admin/", include("senselab.administration.urls")),
     path("health", health.health),
     path("healthz", health.health),
     path("readyz", health.ready),

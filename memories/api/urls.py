@@ -4,14 +4,25 @@ from django.urls import path
 
 from memories.api.bindings import Capabilities, Contracts
 from memories.api.commits import Commits, MergeBase, OneCommit
+from memories.api.cortex import (
+    Candidates,
+    Consolidate,
+    ConsolidationStatus,
+    CortexActivity,
+    CortexStatus,
+    Digests,
+    Proposals,
+)
 from memories.api.entries import Entries, EntryByName, EntryByPath
 from memories.api.feedback import AddEvidence, GiveFeedback, Observe
+from memories.api.figures import Aggregate, Patterns, Quality, QualityBatch, Reuse
 from memories.api.forecast import Forecast
-from memories.api.history import Diff, History, HistoryByPath, Why
+from memories.api.history import History, HistoryByPath, Why
+from memories.api.peer import DiffEither, Events, Patches, RollbackEither, Verify
 from memories.api.policy import Jobs, PolicyInForce
 from memories.api.promoted import Promoted
 from memories.api.review import Decisions, Review, Run, RunAgain, RunCancel
-from memories.api.rollback import ChangeSets, Rollback, Undo
+from memories.api.rollback import ChangeSets, Undo
 from memories.api.search import SearchEntries
 from memories.api.stats import Entities, Stats
 from memories.api.tiers import Distribution, TierEntries, Tiers
@@ -23,9 +34,9 @@ urlpatterns = [
     path("search", SearchEntries.as_view()),
     path("history", History.as_view()),
     path("history/<path:rest>", HistoryByPath.as_view()),
-    path("diff", Diff.as_view()),
+    path("diff", DiffEither.as_view()),
     path("why", Why.as_view()),
-    path("rollback", Rollback.as_view()),
+    path("rollback", RollbackEither.as_view()),
     path("change-sets", ChangeSets.as_view()),
     path("change-sets/<int:change_set_id>/undo", Undo.as_view()),
     path("agents/<path:agent_id>/capabilities", Capabilities.as_view()),
@@ -33,6 +44,21 @@ urlpatterns = [
     path("commits", Commits.as_view()),
     path("commits/<str:commit_id>", OneCommit.as_view()),
     path("merge-base", MergeBase.as_view()),
+    path("aggregate", Aggregate.as_view()),
+    path("quality/batch", QualityBatch.as_view()),
+    path("quality/<path:rest>", Quality.as_view()),
+    path("patterns", Patterns.as_view()),
+    path("reuse", Reuse.as_view()),
+    path("verify", Verify.as_view()),
+    path("patches", Patches.as_view()),
+    path("events", Events.as_view()),
+    path("cortex/digests", Digests.as_view()),
+    path("cortex/status", CortexStatus.as_view()),
+    path("cortex/activity", CortexActivity.as_view()),
+    path("cortex/consolidation/status", ConsolidationStatus.as_view()),
+    path("cortex/consolidation/proposals", Proposals.as_view()),
+    path("cortex/consolidation/candidates", Candidates.as_view()),
+    path("cortex/consolidate", Consolidate.as_view()),
     path("stats", Stats.as_view()),
     path("entities", Entities.as_view()),
     path("feedback", GiveFeedback.as_view()),

@@ -84,7 +84,9 @@ class KeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Caller, Any]:
         caller = find(key_text(request))
         uses.note(caller.key_id, caller.account_id)
-        rates.take(caller)
+        # For the headers of the answer, a refusal's as well (middleware.tell_the_rate).
+        request._request.rate = caller.rate_per_minute, 0
+        request._request.rate = caller.rate_per_minute, rates.take(caller)
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
@@ -110,8 +112,8 @@ class Rates:
     def __init__(self) -> None:
         self._left: dict[int, tuple[float, float]] = {}
 
-    def take(self, caller: Caller) -> None:
-        """Count one call.
+    def take(self, caller: Caller) -> int:
+        """Count one call and return how many more may follow at once.
 
         :raises Throttled: the key is beyond its calls a minute; `wait` says for how many seconds.
         """
@@ -122,6 +124,7 @@ class Rates:
         if left < 1:
             raise Throttled(wait=(1 - left) / per_second)
         self._left[caller.key_id] = (left - 1, now)
+        return int(left - 1)
 
 
 class Uses:

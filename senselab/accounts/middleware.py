@@ -24,6 +24,20 @@ def request_id(get_response: Handler) -> Handler:
     return handle
 
 
+def tell_the_rate(get_response: Handler) -> Handler:
+    """Say in the answer to a call with a key how many calls a minute it has and how many are left (contract.md 2.1)."""
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        limit, left = getattr(request, "rate", (None, None))
+        if limit is not None:
+            response["X-RateLimit-Limit"], response["X-RateLimit-Remaining"] = str(limit), str(left)
+            response["X-RateLimit-Window"] = "60"
+        return response
+
+    return handle
+
+
 def membership_of(request: HttpRequest) -> Membership | None:
     """Return the person's membership in the account they chose last, else in their first one."""
     mine = Membership.objects.filter(person_id=request.user.pk or 0).select_related("account").order_by("account__slug")

@@ -24,6 +24,10 @@ class NoSuchAccount(Refusal):
     status = 404
 
 
+class NoSuchKey(Refusal):
+    status = 404
+
+
 @dataclass(frozen=True, slots=True)
 class FirstRun:
     """What the first start made and shows once."""
@@ -113,6 +117,31 @@ def create_key(
         expires_at=expires_at,
     )
     return f"{KEY_PREFIX}_{public_id}_{secret}"
+
+
+def keys_of(account_id: int) -> list[ApiKey]:
+    """Return the keys of an account, newest first; revoked ones as well."""
+    return list(ApiKey.objects.filter(account_id=account_id).order_by("-id"))
+
+
+def key_of(account_id: int, text: str) -> ApiKey:
+    """Return the key whose text was just made."""
+    return ApiKey.objects.get(account_id=account_id, public_id=text.split("_")[1])
+
+
+def revoke_key(account_id: int, key_id: int, *, now: datetime) -> ApiKey:
+    """Make a key useless from now on; an earlier moment is kept.
+
+    :raises NoSuchKey: there is none.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE accounts_apikey SET revoked_at = coalesce(revoked_at, %s) WHERE account_id = %s AND id = %s",
+            [now, account_id, key_id],
+        )
+        if cursor.rowcount == 0:
+            raise NoSuchKey("There is no such key.")
+    return ApiKey.objects.get(account_id=account_id, pk=key_id)
 
 
 def describe_agent(account_id: int, agent_id: str, *, now: datetime, **said: Any) -> Agent:

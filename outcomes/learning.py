@@ -1,0 +1,109 @@
+"""Reads behind learning, explanations and training data; what the viewer may not see is left out."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from memories.rules.kinds import SUCCESSES
+from memories.viewers import Viewer
+from outcomes.curve import Session, Shift
+from outcomes.models import Outcome
+from outcomes.querysets import hidden_keys, hidden_paths
+
+MOST = 5_000
+GOOD = [str(word) for word in SUCCESSES]
+SESSIONS = """
+    SELECT o.committed_at, o.outcome_type = ANY(%(good)s), o.verified_by <> '', o.entity_paths
+      FROM outcomes_outcome o
+     WHERE o.account_id = %(account)s AND o.committed_at >= %(since)s AND NOT o.replayed
+       AND (%(agent)s::text IS NULL OR o.agent_id = %(agent)s)
+       AND (%(path)s::text IS NULL OR o.entity_paths @> ARRAY[%(path)s]::text[] OR EXISTS (
+            SELECT 1 FROM memories_effect f JOIN memories_entry e ON e.account_id = f.account_id AND e.id = f.entry_id
+             WHERE f.account_id = %(account)s AND f.outcome_id = o.id AND e.entity_path = %(path)s AND {visible}))
+     ORDER BY o.committed_at DESC, o.id DESC LIMIT %(most)s
+"""
+SHIFTS = """
+    SELECT e.entity_path, e.key, f.at
+      FROM memories_effect f JOIN memories_entry e ON e.account_id = f.account_id AND e.id = f.entry_id
+     WHERE f.account_id = %(account)s AND {visible} AND f.at >= %(since)s AND f.before >= 0.5 AND f.after < 0.5
+       AND (%(agent)s::text IS NULL OR f.agent_id = %(agent)s)
+       AND (%(path)s::text IS NULL OR e.entity_path = %(path)s)
+     ORDER BY f.at DESC LIMIT 100
+"""
+EFFECTS = """
+    SELECT e.entity_path, e.key, coalesce(f.version_read, f.version_made), f.before, f.after, e.agent_id, e.memory_type,
+           e.evidence_status, f.outcome_type
+      FROM memories_effect f JOIN memories_entry e ON e.account_id = f.account_id AND e.id = f.entry_id
+     WHERE f.account_id = %(account)s AND {visible} AND f.outcome_id = %(id)s ORDER BY f.step, e.entity_path, e.key
+"""
+EXPORT = """
+    SELECT o.task_input, o.response_text, o.outcome_type, o.outcome_ref, o.entity_paths, o.situation,
+           o.outcome_type = ANY(%(good)s), o.committed_at, o.causal_entry_keys
+      FROM outcomes_outcome o
+     WHERE o.account_id = %(account)s AND NOT o.replayed AND o.task_input <> '' AND o.response_text <> ''
+       AND (%(path)s::text IS NULL OR o.entity_paths @> ARRAY[%(path)s]::text[])
+     ORDER BY o.committed_at DESC, o.id DESC LIMIT %(most)s
+"""
+
+
+def _rows(sql: str, viewer: Viewer, **values: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql.format(visible=viewer.visible()), {**viewer.parameters, "good": GOOD, **values})
+        return cursor.fetchall()
+
+
+def sessions(viewer: Viewer, since: datetime, *, agent: str | None, path: str | None) -> tuple[list[Session], bool]:
+    """Return tasks that ended since a moment, oldest first, and whether there were more than 5,000."""
+    found = _rows(SESSIONS, viewer, since=since, agent=agent, path=path, most=MOST + 1)
+    told = [Session(at, success, verified, tuple(paths)) for at, success, verified, paths in found[:MOST]]
+    return told[::-1], len(found) > MOST
+
+
+def shifts(viewer: Viewer, since: datetime, *, agent: str | None, path: str | None) -> list[Shift]:
+    """Return entries that were discredited since a moment, newest first, at most 100 times."""
+    return [Shift(*row) for row in _rows(SHIFTS, viewer, since=since, agent=agent, path=path)]
+
+
+def explained(viewer: Viewer, outcome_ref: str) -> tuple[Outcome, list[tuple[Any, ...]]] | None:
+    """Return the newest outcome of a reference and what it did to entries the viewer may see."""
+    outcome = Outcome.objects.of(viewer.account_id).filter(outcome_ref=outcome_ref).order_by("-id").first()
+    return (outcome, _rows(EFFECTS, viewer, id=outcome.pk)) if outcome else None
+
+
+def told_tasks(viewer: Viewer, *, path: str | None, most: int) -> list[dict[str, Any]]:
+    """Return tasks with what was asked and answered, newest first, cleaned of what the viewer may not see."""
+    names = ("prompt", "response", "outcome_type", "outcome_ref", "entity_paths", "situation", "success", "at", "keys")
+    found = [dict(zip(names, row, strict=True)) for row in _rows(EXPORT, viewer, path=path, most=most)]
+    hidden = hidden_keys(viewer, [key for row in found for key in row["keys"]])
+    secret = hidden_paths(viewer, [place for row in found for place in row["entity_paths"]])
+    # What relied on somebody's private entry may repeat it.
+    return [row for row in found if not hidden & set(row["keys"]) and not secret & set(row["entity_paths"])]
+
+
+def examples(tasks: Sequence[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """Return training examples: sft of successes, reward_model of all, dpo of pairs about the same task."""
+    if kind == "sft":
+        good_ones = [task for task in tasks if task["success"]]
+        return [{"prompt": task["prompt"], "completion": task["response"], **_about(task)} for task in good_ones]
+    if kind == "reward_model":
+        return [
+            {"prompt": task["prompt"], "response": task["response"], "reward": float(task["success"]), **_about(task)}
+            for task in tasks
+        ]
+    good = {task["prompt"]: task for task in reversed(tasks) if task["success"]}
+    return [
+        {
+            "prompt": task["prompt"],
+            "chosen": good[task["prompt"]]["response"],
+            "rejected": task["response"],
+            **_about(task),
+        }
+        for task in tasks
+        if not task["success"] and task["prompt"] in good
+    ]
+
+
+def _about(task: dict[str, Any]) -> dict[str, Any]:
+    return {"outcome_ref": task["outcome_ref"], "outcome_type": task["outcome_type"], "committed_at": task["at"]}

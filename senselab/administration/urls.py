@@ -1,0 +1,12 @@
+"""/api/v1/admin/."""
+
+from django.urls import path
+
+from senselab.administration.views import Config, Key, Keys, Usage
+
+urlpatterns = [
+    path("api-keys", Keys.as_view()),
+    path("api-keys/<int:key_id>", Key.as_view()),
+    path("usage", Usage.as_view()),
+    path("config", Config.as_view()),
+]

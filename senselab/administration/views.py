@@ -1,0 +1,154 @@
+"""Keys made, listed and revoked; what an account uses; what it is set to."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from memories import figures
+from memories.api import identity
+from memories.rules import names
+from memories.viewers import Viewer
+from senselab import api
+from senselab.accounts import services as accounts
+from senselab.accounts.keys import Caller
+from senselab.accounts.models import ApiKey, Scope
+from senselab.administration import docs
+from senselab.errors import Invalid
+from senselab.version import VERSION
+
+ADMIN = dict.fromkeys(("GET", "POST", "DELETE"), "admin")
+# Scopes as the public server has them: a pattern over everything, and what is permitted.
+PERMITTED = {"read": (Scope.READ,), "write": (Scope.WRITE,), "read_write": (Scope.READ, Scope.WRITE)}
+EVERYTHING = {"*", "**"}
+
+
+class KeyBody(msgspec.Struct):
+    """POST /admin/api-keys. `scopes` are words, or patterns of the public server that stand for everything."""
+
+    name: str
+    agent_id: str | None = None
+    scopes: list[str | dict[str, Any]] | None = None
+    rate_limit_rpm: Annotated[int, msgspec.Meta(ge=1, le=2_147_483_647)] | None = None
+    expires_at: datetime | None = None
+
+
+def scopes_of(asked: list[str | dict[str, Any]] | None) -> tuple[str, ...]:
+    """Return our scopes; read and write where none are asked for.
+
+    :raises Invalid: a pattern stands for a part, or permits what is not known.
+    """
+    found: list[str] = []
+    for place, scope in enumerate(asked or []):
+        if isinstance(scope, str):
+            found.append(scope)
+        elif scope.get("pattern", "*") in EVERYTHING and scope.get("permission") in PERMITTED:
+            found += PERMITTED[scope["permission"]]
+        else:
+            raise Invalid("A key's scopes go for everything: read, write, review or admin.", f"/scopes/{place}")
+    return tuple(found) if asked else (Scope.READ, Scope.WRITE)
+
+
+def told(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": key.pk,
+        "name": key.name,
+        "prefix": f"{accounts.KEY_PREFIX}_{key.public_id}",
+        "agent_id": key.agent_id or None,
+        "scopes": key.scopes,
+        "rate_limit_rpm": key.rate_per_minute,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+        "last_used_at": key.last_used_at,
+        "active": key.revoked_at is None and (key.expires_at is None or key.expires_at > timezone.now()),
+    }
+
+
+class Keys(APIView):
+    """The keys of an account."""
+
+    scopes = ADMIN
+
+    @docs.keys
+    def get(self, request: Request) -> HttpResponse:
+        """List keys, newest first; their texts are shown to nobody."""
+        return api.answer({"keys": [told(key) for key in accounts.keys_of(request.user.account_id)]})
+
+    @docs.making
+    def post(self, request: Request) -> HttpResponse:
+        """Make a key; its text is in this answer and nowhere else."""
+        body = api.body_of(request, KeyBody)
+        account = accounts.find_account(request.user.account)
+        text = accounts.create_key(
+            account,
+            name=names.clean_name(body.name, pointer="/name"),
+            agent_id=names.clean_name(body.agent_id) if body.agent_id else "",
+            scopes=scopes_of(body.scopes),
+            rate_per_minute=body.rate_limit_rpm or 6000,
+            expires_at=identity.in_utc(body.expires_at) if body.expires_at else None,
+        )
+        made = accounts.key_of(account.pk, text)
+        return api.answer(told(made) | {"key": text}, status=201, headers={"Cache-Control": "no-store"})
+
+
+class Key(APIView):
+    """One key."""
+
+    scopes = ADMIN
+
+    @docs.revoking
+    def delete(self, request: Request, key_id: int) -> HttpResponse:
+        """Revoke a key: the next call with it is 401."""
+        return api.answer(told(accounts.revoke_key(request.user.account_id, key_id, now=timezone.now())))
+
+
+class Usage(APIView):
+    """What an account uses."""
+
+    scopes = ADMIN
+
+    @docs.usage
+    def get(self, request: Request) -> HttpResponse:
+        """Return how many entries, paths, agents and keys there are; private entries count."""
+        caller: Caller = request.user
+        seen = identity.viewer_of(request, "")
+        viewer = Viewer(seen.account_id, seen.policy, sees_all=True)
+        totals = figures.totals(viewer)
+        keys = accounts.keys_of(caller.account_id)
+        body = {
+            "entries": totals.entries,
+            "superseded": totals.superseded,
+            "archived": totals.archived,
+            "entities": sum(sums.entries > 0 for sums in figures.by_path(viewer).values()),
+            "agents": len(figures.by_agent(viewer)),
+            "recalls": totals.recalls,
+            "api_keys": sum(key.revoked_at is None for key in keys),
+            "quotas": {"entries": 0, "api_keys": 0, "users": 0},
+        }
+        return api.answer(body)
+
+
+class Config(APIView):
+    """What an account is set to."""
+
+    scopes = ADMIN
+
+    @docs.config
+    def get(self, request: Request) -> HttpResponse:
+        """Return version, account, policy and limits; secrets are no part of it."""
+        caller: Caller = request.user
+        policy = identity.viewer_of(request, "").policy
+        body = {
+            "version": VERSION,
+            "account": caller.account,
+            "policy": f"{policy.name}@{policy.version}",
+            "web": {"workers": settings.WEB_WORKERS, "threads": settings.WEB_THREADS, "streams": settings.STREAMS},
+            "limits": {"body_bytes": api.BODY_BYTES, "writes_in_a_commit": 1_000},
+        }
+        return api.answer(body)
