@@ -1,5 +1,6 @@
 """Every read of outcomes; of what they relied on only what the viewer may see is told."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Self
 
@@ -34,6 +35,9 @@ HIDDEN_PATHS = """
 class Outcomes(models.QuerySet[Any]):
     def of(self, account_id: int) -> Self:
         return self.filter(account_id=account_id)
+
+    def by_ids(self, viewer: Viewer, ids: Sequence[int]) -> Self:
+        return self.of(viewer.account_id).filter(pk__in=ids)
 
     def told(
         self,

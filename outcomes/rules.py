@@ -9,6 +9,15 @@ from typing import Any
 from memories.rules.kinds import OutcomeType
 
 CONCLUSION = 0
+# The attribute by which the public client says on which branch it works.
+BRANCH_ATTRIBUTE = "memory_branch"
+# What can happen on an agent's timeline (contract.md 1.9).
+EVENT_TYPES = (
+    "write", "read", "outcome", "webhook", "brief_compiled", "cross_agent_read", "branch_created", "branch_merged",
+    "branch_closed", "access_granted", "access_revoked", "rollback", "tag_created", "cherry_pick", "fork",
+    "snapshot_taken", "snapshot_recovered", "consolidation_proposed", "consolidation_approved",
+    "consolidation_rejected", "consolidation_auto_merged",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

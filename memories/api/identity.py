@@ -49,7 +49,7 @@ def actor_of(request: Request, agent_id: str, session_id: str = "") -> Actor:
     return Actor("agent", agent_id, session_id, request._request.request_id)
 
 
-def since_of(text: str) -> datetime:
+def since_of(text: str, pointer: str = "/since") -> datetime:
     """Return a moment from a query string.
 
     :raises Refused: it is no ISO-8601 moment.
@@ -57,7 +57,7 @@ def since_of(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text.replace(" ", "+"))
     except ValueError as error:
-        raise Refused("/since", f"{text!r} is no ISO-8601 moment.", 400) from error
+        raise Refused(pointer, f"{text!r} is no ISO-8601 moment.", 400) from error
     return in_utc(moment)
 
 

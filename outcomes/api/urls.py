@@ -2,7 +2,9 @@
 
 from django.urls import path
 
+from outcomes.api.graph import Neighbours, PostEdge, PostEvent, Timeline
 from outcomes.api.learning import Explain, Learning, TrainingData
+from outcomes.api.traces import OneTrace, ShareStats, Traces
 from outcomes.api.views import Outcomes
 
 urlpatterns = [
@@ -10,4 +12,11 @@ urlpatterns = [
     path("learning", Learning.as_view()),
     path("explain", Explain.as_view()),
     path("pro/export", TrainingData.as_view()),
+    path("traces", Traces.as_view()),
+    path("traces/share-stats", ShareStats.as_view()),
+    path("traces/<str:trace_id>", OneTrace.as_view()),
+    path("agents/<path:agent_id>/timeline", Timeline.as_view()),
+    path("timeline/events", PostEvent.as_view()),
+    path("graph/edges", PostEdge.as_view()),
+    path("pro/graph/neighbors", Neighbours.as_view()),
 ]

@@ -73,6 +73,7 @@ class Outcomes(APIView):
             "entries": [wire.entry(row, done.at, viewer.policy) for row in moved],
             "repeated": done.repeated,
         }
+        told["immutable_trace_id"] = done.trace_id
         told["memory_gap"] = gap
         headers = {"X-Change-Set": str(done.change_set_id)} if done.change_set_id else {}
         return api.answer({name: value for name, value in told.items() if value is not None}, headers=headers)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, transaction
 from psycopg.types.json import Jsonb
@@ -22,6 +23,7 @@ from memories.services import ledger, marks
 from memories.services.ledger import Act, Actor, Effect, Move, Next
 from outcomes import rules
 from outcomes.rules import Judged, Report
+from outcomes.services import tracing
 
 STORE = """
     INSERT INTO outcomes_outcome (account_id, digest, outcome_ref, outcome_type, agent_id, session_id, branch,
@@ -32,10 +34,12 @@ STORE = """
     ON CONFLICT (account_id, digest) DO NOTHING RETURNING id
 """
 STORED = """
-    SELECT o.id, o.committed_at, f.entry_id, max(f.version_made)
+    SELECT o.id, o.committed_at, f.entry_id, max(f.version_made),
+           (SELECT t.id FROM outcomes_trace t WHERE t.account_id = o.account_id AND t.outcome_id = o.id LIMIT 1)
       FROM outcomes_outcome o
       LEFT JOIN memories_effect f ON f.account_id = o.account_id AND f.outcome_id = o.id AND f.version_made IS NOT NULL
-     WHERE o.account_id = %s AND o.digest = %s GROUP BY o.id, o.committed_at, f.entry_id
+     WHERE o.account_id = %s AND o.digest = %s
+     GROUP BY o.account_id, o.id, o.committed_at, f.entry_id
 """
 NAMED = """
     e.branch = %s AND e.owner = ANY(%s)
@@ -58,6 +62,7 @@ class Committed:
     repeated: bool
     change_set_id: int | None
     at: datetime
+    trace_id: UUID | None = None
 
 
 @dataclass(slots=True)
@@ -83,6 +88,24 @@ def commit(account_id: int, report: Report, *, actor: Actor, policy: Policy, now
         return _stored(account_id, report)
     judged = [] if report.replayed else rules.steps(report)
     found = _resolve(account_id, report, judged, now)
+    done = _apply(account_id, outcome_id, report, judged, found, actor, policy, now)
+    if report.told.get("trace_follows"):
+        return done
+    read = list(found.values())
+    trace_id = tracing.keep_of_outcome(account_id, outcome_id, report, actor.session_id, read, now)
+    return replace(done, trace_id=trace_id)
+
+
+def _apply(
+    account_id: int,
+    outcome_id: int,
+    report: Report,
+    judged: Sequence[Judged],
+    found: dict[str, Head],
+    actor: Actor,
+    policy: Policy,
+    now: datetime,
+) -> Committed:
     if not found:
         return Committed(outcome_id, {}, False, None, now)
     act = Act("outcome", actor, now, policy, cause=report.outcome_ref)
@@ -146,8 +169,8 @@ def _stored(account_id: int, report: Report) -> Committed:
     with connection.cursor() as cursor:
         cursor.execute(STORED, [account_id, rules.digest(report)])
         rows = cursor.fetchall()
-    made = {entry_id: version for _, _, entry_id, version in rows if entry_id is not None}
-    return Committed(rows[0][0], made, True, None, rows[0][1])
+    made = {entry_id: version for _, _, entry_id, version, _ in rows if entry_id is not None}
+    return Committed(rows[0][0], made, True, None, rows[0][1], rows[0][4])
 
 
 def _resolve(account_id: int, report: Report, judged: Sequence[Judged], now: datetime) -> dict[str, Head]:

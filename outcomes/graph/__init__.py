@@ -1,0 +1,1 @@
+"""How what is known hangs together: neighbours, what an entry is connected with, and what relied on it."""
