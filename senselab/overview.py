@@ -14,6 +14,7 @@ from memories.browsing import Listed
 from memories.changes import change_reads, moves
 from memories.changes.moves import Titled
 from memories.figures import Totals
+from memories.jobs import health
 from memories.rules.kinds import EvidenceStatus
 from memories.search import Search
 from memories.viewers import Viewer
@@ -58,6 +59,8 @@ class Overview:
     changes: list[Titled] | None
     doubtful: list[Listed] | None
     agents: list[AgentLine] | None
+    # What is wrong with the jobs, in sentences; empty when they run.
+    jobs: list[str] | None
 
     @property
     def is_empty(self) -> bool:
@@ -121,7 +124,7 @@ class Overview:
 
 
 def of(viewer: Viewer, now: datetime) -> Overview:
-    """Return the figures of an account; ten statements, whatever its size."""
+    """Return the figures of an account; twelve statements, whatever its size."""
     doubted = Search(evidence=DOUBTED, sort="doubt", limit=FEW)
     return Overview(
         totals=figure(lambda: figures.totals(viewer)),
@@ -132,6 +135,7 @@ def of(viewer: Viewer, now: datetime) -> Overview:
         changes=figure(lambda: moves.titled(viewer, change_reads.page(viewer, limit=FEW + 1).rows)),
         doubtful=figure(lambda: browsing.listed(doubted, viewer, now)[0]),
         agents=figure(lambda: agent_lines(viewer, now)),
+        jobs=figure(lambda: health.words(viewer.account_id, now)),
     )
 
 

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from django.db import connection
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule, Task
 
 from memories.jobs import job_reads
 from senselab import wording
@@ -13,17 +13,25 @@ LATE = timedelta(minutes=3)
 START = "start it with the product (make run), or by itself: manage.py qcluster"
 
 
+WORKER = """
+    SELECT (SELECT count(*) FROM django_q_schedule),
+           (SELECT count(*) FROM django_q_schedule WHERE next_run < %(late)s),
+           (SELECT max(stopped) FROM django_q_task),
+           (SELECT count(*) FROM django_q_ormq WHERE lock < %(late)s)
+"""
+
+
 def worker_words(now: datetime | None = None) -> list[str]:
     """Return what is wrong with the worker, a sentence each; nothing when it is at work and in time."""
     now = now or timezone.now()
-    overdue = Schedule.objects.filter(next_run__lt=now - LATE).count()
-    last = Task.objects.order_by("-stopped").values_list("stopped", flat=True).first()
-    if not Schedule.objects.exists():
+    with connection.cursor() as cursor:
+        cursor.execute(WORKER, {"late": now - LATE})
+        schedules, overdue, last, waiting = cursor.fetchone()
+    if not schedules:
         return [f"No job is scheduled, as the product was never started; {START}."]
     if overdue:
         since = f"nothing has run for {span(now - last)}" if last else "it has not run anything yet"
         return [f"The worker is down: {since}, and {jobs(overdue)} due; {START}."]
-    waiting = OrmQ.objects.filter(lock__lt=now - LATE).count()
     if waiting:
         return [f"The worker is late: {jobs(waiting)} waiting for more than {span(LATE)}."]
     return []
@@ -32,8 +40,8 @@ def worker_words(now: datetime | None = None) -> list[str]:
 def account_words(account_id: int, now: datetime | None = None) -> list[str]:
     """Return which jobs of an account failed three times or more, a sentence each."""
     told = []
-    for line in job_reads.lines(account_id, now or timezone.now()):
-        if line.is_red and line.last is not None:
+    for line in job_reads.red(account_id, now or timezone.now()):
+        if line.last is not None:
             rests = f" It rests until {line.rests_until:%H:%M} UTC unless somebody runs it." if line.rests_until else ""
             told.append(f"{line.job.word} failed {line.last.failures} times in a row ({line.last.error[:200]}).{rests}")
     return told

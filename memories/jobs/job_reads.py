@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django_q.models import Schedule
 
 from memories.jobs.catalogue import JOBS, SCHEDULES, Job
@@ -83,16 +83,30 @@ def duration(run: JobRun) -> float | None:
 
 def lines(account_id: int, now: datetime) -> list[Line]:
     """Return a line for each job; five statements."""
-    runs = JobRun.objects.filter(account_id=account_id)
-    newest = runs.order_by("job", "-id").distinct("job")
-    ended = {run.job: run for run in newest.filter(dry=False).exclude(state__in=UNDER_WAY)}
+    newest = newest_runs(account_id)
+    last = ended(account_id)
     under_way = {run.job: run for run in newest.filter(state__in=UNDER_WAY)}
     dry = {run.job: run for run in newest.filter(dry=True, state=JobState.DONE)}
     coming = next_runs()
     return [
-        Line(job, ended.get(name), under_way.get(name), dry.get(name), coming.get(job.schedule), now)
+        Line(job, last.get(name), under_way.get(name), dry.get(name), coming.get(job.schedule), now)
         for name, job in JOBS.items()
     ]
+
+
+def newest_runs(account_id: int) -> QuerySet[JobRun]:
+    return JobRun.objects.filter(account_id=account_id).order_by("job", "-id").distinct("job")
+
+
+def ended(account_id: int) -> dict[str, JobRun]:
+    """Return the last run of each job that ended, by job; dry ones apart."""
+    return {run.job: run for run in newest_runs(account_id).filter(dry=False).exclude(state__in=UNDER_WAY)}
+
+
+def red(account_id: int, now: datetime) -> list[Line]:
+    """Return the jobs whose last three runs failed; one statement."""
+    found = [Line(JOBS[name], run, None, None, None, now) for name, run in ended(account_id).items() if name in JOBS]
+    return [line for line in found if line.is_red]
 
 
 def next_runs() -> dict[str, datetime]:

@@ -4,12 +4,15 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django_q.models import Schedule
 
 from memories import activity, browsing, figures, search
 from memories.changes import change_reads
+from memories.models import JobRun
 from memories.viewers import person
 from outcomes import reads
 from senselab import overview
@@ -159,6 +162,26 @@ def test_other_accounts_are_not_counted(home, busy, other_account):
     assert "Entries 4" in words
 
 
+def test_a_worker_that_is_down_is_said_in_plain_words(home, busy):
+    call_command("sync_schedules")
+    Schedule.objects.update(next_run=timezone.now() - timedelta(minutes=11))
+    assert "The worker is down: it has not run anything yet" in text(home().content.decode())
+
+
+def test_a_worker_at_work_is_not_mentioned(home, busy):
+    call_command("sync_schedules")
+    Schedule.objects.update(next_run=timezone.now() + timedelta(minutes=1))
+    assert "worker" not in text(home().content.decode())
+
+
+def test_a_job_that_failed_three_times_is_said_with_its_error(home, busy):
+    now = timezone.now()
+    JobRun.objects.create(
+        account=busy, job="decay", state="failed", failures=3, error="odd", created_at=now, finished_at=now
+    )
+    assert "Decay failed 3 times in a row (odd)." in text(home().content.decode())
+
+
 def test_it_takes_a_fixed_number_of_queries(home, busy):
     with CaptureQueriesContext(connection) as few:
         home()
@@ -167,7 +190,7 @@ def test_it_takes_a_fixed_number_of_queries(home, busy):
         acts.told(busy, f"more-{n}", "failure", f"place-{n}/k{n}", by=f"agent/{n}", now=timezone.now())
     with CaptureQueriesContext(connection) as many:
         home()
-    assert len(few) == len(many) <= 14
+    assert len(few) == len(many) <= 16
 
 
 def test_days_without_outcomes_are_days_all_the_same(account):
