@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 from django.test import Client
 from django.test.utils import setup_databases, teardown_databases
@@ -43,6 +44,12 @@ def django_db_setup(
             cursor.execute("SELECT pg_backend_pid()")
             cursor.execute(others, cursor.fetchone())
         teardown_databases(made, verbosity=verbosity)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passwords_cost_nothing() -> None:
+    """Hash a password once instead of a million times; a server of a test checks it just as well."""
+    PBKDF2PasswordHasher.iterations = 1
 
 
 @pytest.fixture(autouse=True)
