@@ -20,7 +20,7 @@ demo: .venv/runtime  ## Fill the account `demo` with six weeks of plausible agen
 test: .venv/testing chromium  ## Install what testing needs and run everything.
 	$(VENV) -m pytest tests/house
 	$(MAKE) lint
-	$(VENV) -m pytest --ignore=tests/house
+	$(VENV) -m pytest --ignore=tests/house --numprocesses=auto --dist=loadfile
 
 bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 entries.
 	@$(VENV) -m tests.load.bench_time

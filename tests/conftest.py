@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 from django.test import Client
 from django.test.utils import setup_databases, teardown_databases
+from hypothesis import HealthCheck
 
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account, Person, Role
@@ -23,6 +25,12 @@ from tests import statements
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 20
+
+# Examples are the same each time and may take as long as a busy machine lets them: no test measures time.
+hypothesis.settings.register_profile(
+    "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")
