@@ -1,10 +1,10 @@
 """What clients do in the benchmark: each a call with a name, and whether its answer is the right one."""
 
 import os
-import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from random import Random
 from urllib.parse import quote
 
 from tests.load import dataset
@@ -20,12 +20,12 @@ class Client:
     connection: Connection
     size: int
     seed: int
-    random: random.Random = field(init=False)
+    random: Random = field(init=False)
     tag: str = field(init=False)
     count: int = 0
 
     def __post_init__(self) -> None:
-        self.random = random.Random(self.seed)
+        self.random = Random(self.seed)
         self.tag = f"{self.seed}-{os.getpid()}-{time.monotonic_ns()}"
 
     def entry(self) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from tests.load.connection import Connection
 from tests.load.measure import Target
 from tests.load.processes import free_port, running, wait_for
 
@@ -52,8 +53,9 @@ def is_seeded(dsn: str, size: int) -> bool:
 
 def seed(python: Path, dsn: str, size: int, log: Path) -> None:
     """Let the peer make its tables, copy the entries in with its own embedder's vectors, and index them its way."""
-    with serving(python, dsn, log):
-        pass
+    with serving(python, dsn, log) as url:
+        # It makes its tables with the first call that needs them.
+        Connection(url, KEY).get("/api/v1/stats")
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(VECTORS)
     halves = [subprocess.Popen(copying(python, dsn, size, at), cwd=ROOT) for at in range(2)]
