@@ -1,10 +1,10 @@
 """Servers that a benchmark starts: run until the end of a block, ready when they answer."""
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,11 +42,9 @@ def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     :raises RuntimeError: it ended, or did not answer in time.
     """
     for _ in range(PATIENCE * 5):
-        if process.poll() is not None:
+        with contextlib.suppress(urllib.error.URLError, OSError), urllib.request.urlopen(url, timeout=5):
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.2)
             break
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
     raise RuntimeError(f"nothing answers at {url}; more in {log}")
