@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from memories.rules.policy import Policy
+from senselab.accounts.globs import Reach
 from senselab.accounts.models import Account
 
 
@@ -18,15 +19,36 @@ class Viewer:
     policy: Policy
     agent_id: str = ""
     sees_all: bool = False
+    # Where the key that asks reaches: every one of these holds; none: everywhere.
+    reaches: tuple[Reach, ...] = ()
 
     @property
     def owners(self) -> list[str]:
         return ["", self.agent_id] if self.agent_id else [""]
 
     def visible(self, alias: str = "e") -> str:
-        """Return the condition on entries, or on anything with an owner; it binds %(account)s and %(owners)s."""
+        """Return the condition on entries, or on anything with an owner; what it binds is in `parameters`."""
         of_account = f"{alias}.account_id = %(account)s"
-        return of_account if self.sees_all else f"{of_account} AND {alias}.owner = ANY(%(owners)s)"
+        if self.sees_all:
+            return of_account
+        return f"{of_account} AND {alias}.owner = ANY(%(owners)s){self.within(alias)}"
+
+    def within(self, alias: str = "e") -> str:
+        """Return the rest of a condition that keeps a row's entity_path within the key's globs, '' without any."""
+        column = f"{alias}.entity_path"
+        return "".join(f" AND {reach.sql(column, f'reach_{n}')}" for n, reach in enumerate(self.reaches))
+
+    def reaches_path(self, entity_path: str) -> bool:
+        """Tell whether a path lies within the key's globs."""
+        return all(reach.holds(entity_path) for reach in self.reaches)
+
+    def reaches_key(self, entry_key: str) -> bool:
+        """Tell whether an entry key can stand for an entry within the key's globs."""
+        return all(reach.of_entry_key(entry_key) for reach in self.reaches)
+
+    def sees(self, owner: str, entity_path: str) -> bool:
+        """Tell whether an entry is one the viewer may see: what `visible` says in SQL."""
+        return self.sees_all or (owner in self.owners and self.reaches_path(entity_path))
 
     def unhidden(self) -> str:
         """Return the condition that leaves out a shared entry e that the viewer's own listed private one hides now."""
@@ -39,7 +61,10 @@ class Viewer:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {"account": self.account_id, "owners": self.owners, "agent": self.agent_id}
+        bound: dict[str, Any] = {"account": self.account_id, "owners": self.owners, "agent": self.agent_id}
+        for n, reach in enumerate(self.reaches):
+            bound |= reach.values(f"reach_{n}")
+        return bound
 
 
 @lru_cache(maxsize=1024)

@@ -68,7 +68,9 @@ def shifts(viewer: Viewer, since: datetime, *, agent: str | None, path: str | No
 
 def explained(viewer: Viewer, outcome_ref: str) -> tuple[Outcome, list[tuple[Any, ...]]] | None:
     """Return the newest outcome of a reference and what it did to entries the viewer may see."""
-    outcome = Outcome.objects.of(viewer.account_id).filter(outcome_ref=outcome_ref).order_by("-id").first()
+    outcome = (
+        Outcome.objects.of(viewer.account_id).within(viewer).filter(outcome_ref=outcome_ref).order_by("-id").first()
+    )
     return (outcome, _rows(EFFECTS, viewer, id=outcome.pk)) if outcome else None
 
 

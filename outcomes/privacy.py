@@ -43,6 +43,7 @@ def hidden(viewer: Viewer, keys: Iterable[str], paths: Iterable[str] = ()) -> Hi
     """Return what of some entry keys and paths is hidden from the viewer: two statements, none for a person."""
     if viewer.sees_all:
         return NOTHING
+    keys = list(keys)
     splits = [(key[:at], key[at + 1 :]) for key in dict.fromkeys(keys) for at in range(len(key)) if key[at] == "/"]
     found: list[tuple[str, str, bool]] = []
     if splits:
@@ -50,8 +51,9 @@ def hidden(viewer: Viewer, keys: Iterable[str], paths: Iterable[str] = ()) -> Hi
         with connection.cursor() as cursor:
             cursor.execute(PRIVATE, values)
             found = cursor.fetchall()
+    beyond = {key for key in keys if not viewer.reaches_key(key)} if viewer.reaches else set()
     return Hidden(
-        keys=frozenset(key for _, key, seen in found if not seen),
+        keys=frozenset({key for _, key, seen in found if not seen} | beyond),
         of_agents=frozenset((owner, key) for owner, key, _ in found),
         paths=frozenset(hidden_paths(viewer, list(paths))),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from django.db import connection, models
 
@@ -30,6 +30,10 @@ HIDDEN_PATHS = """
      WHERE e.account_id = %(account)s AND e.entity_path = ANY(%(paths)s)
      GROUP BY e.entity_path HAVING bool_and(NOT e.owner = ANY(%(owners)s))
 """
+NAMES_NOTHING_BEYOND = """
+    (cardinality(causal_entry_keys || entity_paths) = 0
+     OR EXISTS (SELECT 1 FROM unnest(causal_entry_keys || entity_paths) AS named(name) WHERE named.name ~ %s))
+"""
 
 
 class Outcomes(models.QuerySet[Any]):
@@ -38,6 +42,13 @@ class Outcomes(models.QuerySet[Any]):
 
     def by_ids(self, viewer: Viewer, ids: Sequence[int]) -> Self:
         return self.of(viewer.account_id).filter(pk__in=ids)
+
+    def within(self, viewer: Viewer) -> Self:
+        """Leave out, for a key with globs, what names something and nothing within them."""
+        found: Any = self
+        for reach in viewer.reaches:
+            found = found.extra(where=[NAMES_NOTHING_BEYOND], params=[reach.entry_key_pattern])
+        return cast("Self", found)
 
     def told(
         self,
@@ -50,9 +61,9 @@ class Outcomes(models.QuerySet[Any]):
         limit: int = 100,
     ) -> list[dict[str, Any]]:
         """Return outcomes as contract.md 1.5 describes them, newest first."""
-        asked = self.of(viewer.account_id)
+        asked = self.of(viewer.account_id).within(viewer)
         if entity_path:
-            if hidden_paths(viewer, [entity_path]):
+            if not viewer.reaches_path(entity_path) or hidden_paths(viewer, [entity_path]):
                 return []
             asked = asked.filter(entity_paths__contains=[entity_path])
         if outcome_ref:
@@ -76,11 +87,12 @@ def hidden_keys(viewer: Viewer, keys: list[str]) -> set[str]:
     """Return those of the keys that stand for somebody else's private entry and nothing else."""
     splits = [(key[:at], key[at + 1 :]) for key in dict.fromkeys(keys) for at in range(len(key)) if key[at] == "/"]
     if not splits or viewer.sees_all:
-        return set()
+        return set()  # A key without a slash stands for nothing.
     paths, names = zip(*splits, strict=True)
     with connection.cursor() as cursor:
         cursor.execute(HIDDEN, {**viewer.parameters, "paths": list(paths), "keys": list(names)})
-        return {key for (key,) in cursor.fetchall()}
+        private = {key for (key,) in cursor.fetchall()}
+    return private | {key for key in keys if not viewer.reaches_key(key)} if viewer.reaches else private
 
 
 def hidden_paths(viewer: Viewer, paths: list[str]) -> set[str]:
@@ -89,7 +101,8 @@ def hidden_paths(viewer: Viewer, paths: list[str]) -> set[str]:
         return set()
     with connection.cursor() as cursor:
         cursor.execute(HIDDEN_PATHS, {**viewer.parameters, "paths": list(dict.fromkeys(paths))})
-        return {path for (path,) in cursor.fetchall()}
+        private = {path for (path,) in cursor.fetchall()}
+    return private | {path for path in paths if not viewer.reaches_path(path)} if viewer.reaches else private
 
 
 def without(row: dict[str, Any], hidden: set[str], paths: set[str]) -> dict[str, Any]:

@@ -43,6 +43,8 @@ TOLD = """
      WHERE t.account_id = %(account)s AND t.agent_id = %(of)s AND {types} AND {seen} AND {span}
      ORDER BY t.created_at DESC, t.id DESC LIMIT %(limit)s
 """
+# Not when it names a path outside the globs of the key that asks.
+WITHIN = " AND (t.entity_path = '' OR (TRUE{within}))"
 # Not when it names what is somebody else's private entry, and nothing the viewer may see.
 SEEN = """
     (t.key = '' OR NOT EXISTS (
@@ -183,8 +185,9 @@ def _outcomes(viewer: Viewer, asked: Asked, after: list[Any] | None, limit: int)
 
 def _posted(viewer: Viewer, asked: Asked, after: list[Any] | None, limit: int) -> list[Event]:
     span, values = _span(asked, after, POSTED, "t.created_at", "t.id", "t.branch")
+    within = WITHIN.format(within=viewer.within("t")) if viewer.reaches else ""
     types = "t.event_type = %(type)s" if asked.event_type else "TRUE"
-    sql = TOLD.format(types=types, seen="TRUE" if viewer.sees_all else SEEN, span=span)
+    sql = TOLD.format(types=types, seen="TRUE" if viewer.sees_all else SEEN + within, span=span)
     found = _rows(viewer, asked, sql, limit, type=asked.event_type, **values)
     return [
         Event(at, POSTED, number, branch, kind, summary, msgspec.json.decode(details), actor)

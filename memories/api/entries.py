@@ -34,7 +34,7 @@ def draft_of(request: Request, body: WriteBody) -> Draft:
         raise Refused("/memory_type", f"A type is one of {', '.join(MemoryType)}, not {body.memory_type!r}.")
     key = names.clean_key(body.key)
     return Draft(
-        entity_path=names.clean_path(body.entity_path),
+        entity_path=identity.within(request, names.clean_path(body.entity_path), "write"),
         key=key,
         value=read_value(bytes(body.value), key=key),
         agent_id=identity.agent_of(request, body.agent_id, writes=True),
@@ -198,7 +198,7 @@ def show(request: Request, entity_path: str, key: str) -> HttpResponse:
     viewer, now = identity.viewer_of(request, agent_id), timezone.now()
     branch = request.query_params.get("branch") or "main"
     try:
-        name = Name(names.clean_path(entity_path), names.clean_key(key))
+        name = Name(identity.within(request, names.clean_path(entity_path)), names.clean_key(key))
         row = reads.entry(viewer, names.clean_name(branch, pointer="/branch"), name, now)
     except Refused:
         # A name that cannot be names nothing, and the public client knows only this answer.

@@ -43,11 +43,12 @@ def branch_of(branch: str | None) -> str:
     return names.clean_name(branch, pointer="/branch") if branch else "main"
 
 
-def name_of(body: FeedbackBody | EvidenceBody) -> Name:
-    return Name(names.clean_path(body.entity_path), names.clean_key(body.key))
+def name_of(request: Request, body: FeedbackBody | EvidenceBody) -> Name:
+    path = identity.within(request, names.clean_path(body.entity_path), "read", "write")
+    return Name(path, names.clean_key(body.key))
 
 
-def replacement_of(body: ReplacementBody | None) -> Replacement | None:
+def replacement_of(request: Request, body: ReplacementBody | None) -> Replacement | None:
     """:raises Refused: something in it cannot be; the pointer says what."""
     if body is None:
         return None
@@ -55,6 +56,8 @@ def replacement_of(body: ReplacementBody | None) -> Replacement | None:
         raise Refused("/replacement/memory_type", f"A type is one of {', '.join(MemoryType)}.")
     key = names.clean_key(body.key, pointer="/replacement/key") if body.key else ""
     path = names.clean_path(body.entity_path, pointer="/replacement/entity_path") if body.entity_path else ""
+    if path:
+        identity.within(request, path, "write")
     return Replacement(
         value=read_value(bytes(body.value), key=key),
         entity_path=path,
@@ -64,8 +67,10 @@ def replacement_of(body: ReplacementBody | None) -> Replacement | None:
     )
 
 
-def successor_of(entry_key: str | None) -> str | None:
-    return names.clean_reference(entry_key, 0, "/superseded_by") if entry_key is not None else None
+def successor_of(request: Request, entry_key: str | None) -> str | None:
+    if entry_key is None:
+        return None
+    return identity.key_within(request, names.clean_reference(entry_key, 0, "/superseded_by"))
 
 
 def told(viewer: Viewer, entry_id: int, change_set_id: int | None, now: Any, **more: Any) -> HttpResponse:
@@ -87,14 +92,14 @@ class GiveFeedback(APIView):
         if body.outcome not in set(Verdict):
             raise Refused("/outcome", f"An outcome of feedback is one of {', '.join(Verdict)}, not {body.outcome!r}.")
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
-        viewer, now = identity.viewer_of(request, agent_id), timezone.now()
+        viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         said = Feedback(
             Verdict(body.outcome),
             note=reason_of(body.note, "/note"),
-            superseded_by=successor_of(body.superseded_by),
-            replacement=replacement_of(body.replacement),
+            superseded_by=successor_of(request, body.superseded_by),
+            replacement=replacement_of(request, body.replacement),
         )
-        row = found(viewer, branch_of(body.branch), name_of(body), now)
+        row = found(viewer, branch_of(body.branch), name_of(request, body), now)
         given = feedback.give(
             viewer,
             row.entry_id,
@@ -121,7 +126,7 @@ class AddEvidence(APIView):
         """Add evidence, which may move the confidence. An observation_id counts once; told again it changes nothing."""
         body = api.body_of(request, EvidenceBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
-        viewer, now = identity.viewer_of(request, agent_id), timezone.now()
+        viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         given, at = body.evidence, body.evidence.timestamp or now
         if at.tzinfo is None:
             raise Refused("/evidence/timestamp", "A moment names its time zone.")
@@ -132,7 +137,7 @@ class AddEvidence(APIView):
             observation_id=names.clean_name(name, pointer="/evidence/observation_id") if name else "",
             delta=body.confidence_delta or 0.0,
         )
-        row = found(viewer, branch_of(body.branch), name_of(body), now)
+        row = found(viewer, branch_of(body.branch), name_of(request, body), now)
         added = evidence.add(
             viewer,
             row.entry_id,
@@ -156,9 +161,9 @@ class Observe(APIView):
         if len(prompt) > PROMPT_BYTES or "\0" in prompt:
             raise Refused("/data/prompt", f"A prompt is at most {PROMPT_BYTES:,} characters long and holds no NUL.")
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
-        viewer, now = identity.viewer_of(request, agent_id), timezone.now()
+        viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         session_id = identity.session_of(request, body.session_id)
-        ids = entries_of(viewer, body, session_id, now)
+        ids = entries_of(request, viewer, body, session_id, now)
         signal = detect_feedback(prompt)
         applied = Applied([], None)
         if signal is not None and body.apply is not False:
@@ -176,7 +181,7 @@ class Observe(APIView):
         return observed(viewer, signal, applied, now)
 
 
-def entries_of(viewer: Viewer, body: ObservationBody, session_id: str, now: Any) -> list[int]:
+def entries_of(request: Request, viewer: Viewer, body: ObservationBody, session_id: str, now: Any) -> list[int]:
     """Return the entries an observation is about: those named, else, where `apply` asks for it, those read last.
 
     :raises Refused: there are too many, a name cannot be, or nobody says whose readings are meant.
@@ -185,7 +190,8 @@ def entries_of(viewer: Viewer, body: ObservationBody, session_id: str, now: Any)
     if body.entries:
         if len(body.entries) > ENTRIES:
             raise Refused("/entries", f"At most {ENTRIES} entries are judged at once.")
-        return [named(viewer, entry, place, branch_of(body.branch)) for place, entry in enumerate(body.entries)]
+        branch = branch_of(body.branch)
+        return [named(request, viewer, entry, place, branch) for place, entry in enumerate(body.entries)]
     if not body.apply:
         return []
     if not session_id:
@@ -195,13 +201,14 @@ def entries_of(viewer: Viewer, body: ObservationBody, session_id: str, now: Any)
     return observations.read_last(viewer, session_id, now)
 
 
-def named(viewer: Viewer, entry: str | NameBody, place: int, branch: str) -> int:
+def named(request: Request, viewer: Viewer, entry: str | NameBody, place: int, branch: str) -> int:
     if isinstance(entry, str):
-        key = names.clean_reference(entry, place, "/entries")
+        key = identity.key_within(request, names.clean_reference(entry, place, "/entries"), "read", "write")
         (entry_id,) = review_names.resolve_keys(viewer, branch, [key])
     else:
         path = names.clean_path(entry.entity_path, pointer=f"/entries/{place}/entity_path")
         name = names.clean_key(entry.key, pointer=f"/entries/{place}/key")
+        identity.within(request, path, "read", "write")
         (entry_id,) = review_names.resolve(viewer, [(branch, path, name)])
     if entry_id is None:
         raise NotFound(f"There is no such entry: /entries/{place}.")

@@ -98,7 +98,8 @@ class Quality(APIView):
         """Return a score, and what would make the entry better; advice, nothing is refused for it."""
         path, _, key = rest.rpartition("/")
         viewer, now = identity.viewer_of(request, identity.agent_of(request)), timezone.now()
-        row = found(viewer, "main", Name(names.clean_path(path), names.clean_key(key)), now)
+        name = Name(identity.within(request, names.clean_path(path)), names.clean_key(key))
+        row = found(viewer, "main", name, now)
         return api.answer(quality_of(row, siblings=has_siblings(viewer, row, now)))
 
 
@@ -112,11 +113,11 @@ class QualityBatch(APIView):
         """Judge entries by name, or all at a path."""
         body = api.body_of(request, BatchBody)
         viewer, now = identity.viewer_of(request, identity.agent_of(request)), timezone.now()
-        told = [quality_of(row, siblings=more) for row, more in judged(body, viewer, now)]
+        told = [quality_of(row, siblings=more) for row, more in judged(request, body, viewer, now)]
         return api.answer({"results": told, "total": len(told)})
 
 
-def judged(body: BatchBody, viewer: Viewer, now: datetime) -> list[tuple[Row, bool]]:
+def judged(request: Request, body: BatchBody, viewer: Viewer, now: datetime) -> list[tuple[Row, bool]]:
     """Return the entries a batch names, each with whether others stand beside it.
 
     :raises Refused: it names too many, or nothing.
@@ -127,6 +128,8 @@ def judged(body: BatchBody, viewer: Viewer, now: datetime) -> list[tuple[Row, bo
     if not 0 < len(body.entries) <= PAIRS:
         raise Refused("/entries", f"Name 1 to {PAIRS} entries, or an entity_path.")
     asked = [Name(names.clean_path(one.entity_path), names.clean_key(one.key)) for one in body.entries]
+    for one in asked:
+        identity.within(request, one.entity_path)
     rows = reuse.named(viewer, asked, now)
     crowded = reuse.crowded(viewer, sorted({row.entity_path for row in rows}))
     return [(row, row.entity_path in crowded) for row in rows]

@@ -31,7 +31,7 @@ def name_of(request: Request) -> tuple[str, Name]:
         if not query.get(field):
             raise Invalid(f"{field} is missing.", f"/{field}")
     branch = names.clean_name(query["branch"], pointer="/branch") if query.get("branch") else "main"
-    return branch, Name(names.clean_path(query["entity_path"]), names.clean_key(query["key"]))
+    return branch, Name(identity.within(request, names.clean_path(query["entity_path"])), names.clean_key(query["key"]))
 
 
 def found(viewer: Viewer, branch: str, name: Name, now: datetime) -> Row:
@@ -79,9 +79,8 @@ class HistoryByPath(APIView):
         """Return every version, oldest first."""
         path, _, key = rest.rpartition("/")
         branch = request.query_params.get("branch") or "main"
-        return history(
-            request, names.clean_name(branch, pointer="/branch"), Name(names.clean_path(path), names.clean_key(key))
-        )
+        name = Name(identity.within(request, names.clean_path(path)), names.clean_key(key))
+        return history(request, names.clean_name(branch, pointer="/branch"), name)
 
 
 def changes_of(old: Row, new: Row) -> list[dict[str, Any]]:

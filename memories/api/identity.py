@@ -1,5 +1,6 @@
 """Who is asking: a bound key's agent, else the body's, else the header's, else, on a write, the key's name."""
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from rest_framework.request import Request
@@ -8,6 +9,7 @@ from memories.rules import names
 from memories.rules.refusals import Refused
 from memories.services.ledger import Actor
 from memories.viewers import Viewer, policy_of
+from senselab.accounts.globs import EVERYTHING, Grant, Reach
 from senselab.accounts.keys import Caller
 from senselab.errors import Conflict, Forbidden
 
@@ -39,10 +41,47 @@ def session_of(request: Request, said: str | None = None) -> str:
     return names.clean_name(text, pointer="/session_id") if text else ""
 
 
-def viewer_of(request: Request, agent_id: str) -> Viewer:
+def viewer_of(request: Request, agent_id: str, *, writes: bool = False) -> Viewer:
+    """Return who looks; with `writes`, of what they may read only what they may change as well."""
     caller: Caller = request.user
     policy = policy_of(caller.account_id, caller.policy_version, caller.policy_values)
-    return Viewer(caller.account_id, policy, agent_id)
+    grant = caller.grant
+    if grant is EVERYTHING:
+        return Viewer(caller.account_id, policy, agent_id)
+    reaches = (grant.read, grant.write) if writes else (grant.read,)
+    return Viewer(caller.account_id, policy, agent_id, reaches=tuple(one for one in reaches if one))
+
+
+def within(request: Request, entity_path: str, *permissions: str) -> str:
+    """Return a path that lies within the key's globs for reading, or for the permissions named: read, write.
+
+    Asked before anything is looked up, so that the answer is the same whether something is there or not.
+
+    :raises Forbidden: it lies outside.
+    """
+    for permission, reach in asked_of(request, permissions):
+        if not reach.holds(entity_path):
+            raise Forbidden(f"This key has no {permission} permission for the path {entity_path}.")
+    return entity_path
+
+
+def key_within(request: Request, entry_key: str, *permissions: str) -> str:
+    """Return an entry key that can stand for an entry within the key's globs; see `within`.
+
+    :raises Forbidden: whatever it stands for lies outside.
+    """
+    for permission, reach in asked_of(request, permissions):
+        if not reach.of_entry_key(entry_key):
+            raise Forbidden(f"This key has no {permission} permission for the entry {entry_key}.")
+    return entry_key
+
+
+def asked_of(request: Request, permissions: Sequence[str]) -> Iterator[tuple[str, Reach]]:
+    grant: Grant = request.user.grant
+    for permission in permissions or ("read",):
+        reach = grant.read if permission == "read" else grant.write
+        if reach is not None:
+            yield permission, reach
 
 
 def actor_of(request: Request, agent_id: str, session_id: str = "") -> Actor:

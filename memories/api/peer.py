@@ -83,7 +83,7 @@ def pair(request: Request, body: DiffBody) -> tuple[Row, Row | None]:
     :raises NotFound: there is no such entry, or no such version.
     """
     viewer = identity.viewer_of(request, identity.agent_of(request))
-    name = Name(names.clean_path(body.entity_path), names.clean_key(body.key))
+    name = Name(identity.within(request, names.clean_path(body.entity_path)), names.clean_key(body.key))
     branch = names.clean_name(body.branch or "main", pointer="/branch")
     new = found(viewer, branch, name, timezone.now())
     asked = body.old_version or body.source_version
@@ -160,7 +160,8 @@ class Events(APIView):
         agent_id = identity.agent_of(request, names.clean_name(f"external/{body.source}"), writes=True)
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
         key = names.clean_key(body.key)
-        draft = Draft(names.clean_path(body.entity_path), key, read_value(bytes(body.value), key=key), agent_id)
+        path = identity.within(request, names.clean_path(body.entity_path), "write")
+        draft = Draft(path, key, read_value(bytes(body.value), key=key), agent_id)
         done = writing.write(
             viewer.account_id,
             promises.held(draft, contracts.of(viewer.account_id, agent_id), now),

@@ -92,22 +92,23 @@ class Decisions(APIView):
         """Decide about some entries, or all that a filter selects: up to 200 at once, more as a run."""
         body = api.body_of(request, DecisionBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
-        viewer, now = identity.viewer_of(request, agent_id), timezone.now()
-        decision = decision_of(body)
+        viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
+        decision = decision_of(request, body)
         decision.check(now)
         reason = reason_of(body.reason)
         order = Order(decision, identity.actor_of(request, agent_id, identity.session_of(request)), agent_id, reason)
         if (body.items is None) == (body.filter is None and not body.all):
             raise Refused("/items", "Name either items or a filter.")
         if body.items is not None:
-            return decide(viewer, body.items, order, now, preview=body.preview)
+            named = [item_name(request, item, place) for place, item in enumerate(body.items[: ITEMS + 1])]
+            return decide(viewer, body.items, named, order, now, preview=body.preview)
         asked = queue_of(body.filter or FilterBody())
         if body.preview:
             return api.answer({"matching": bulk.preview(viewer, asked, now, everything=body.all)})
         return answered(viewer, bulk.decide_matching(viewer, asked, order, now, everything=body.all), [], now)
 
 
-def decision_of(body: DecisionBody) -> Decision:
+def decision_of(request: Request, body: DecisionBody) -> Decision:
     """Return what a body decides.
 
     :raises Refused: something in it cannot be; the pointer says what.
@@ -122,8 +123,8 @@ def decision_of(body: DecisionBody) -> Decision:
         confidence=1.0 if body.confidence is None else body.confidence,
         memory_type=body.memory_type or "",
         to_version=body.to_version,
-        superseded_by=successor_of(body.superseded_by),
-        replacement=replacement_of(body.replacement),
+        superseded_by=successor_of(request, body.superseded_by),
+        replacement=replacement_of(request, body.replacement),
         until=body.until,
         text=body.text,
     )
@@ -141,11 +142,18 @@ def queue_of(body: FilterBody) -> Queue:
     )
 
 
-def decide(viewer: Viewer, bodies: Sequence[ItemBody], order: Order, now: datetime, *, preview: bool) -> HttpResponse:
+def decide(
+    viewer: Viewer,
+    bodies: Sequence[ItemBody],
+    named: Sequence[tuple[str, str, str]],
+    order: Order,
+    now: datetime,
+    *,
+    preview: bool,
+) -> HttpResponse:
     """Decide about the entries named; those that are not there fail by name."""
     if not 1 <= len(bodies) <= ITEMS:
         raise Refused("/items", f"1 to {ITEMS:,} items are taken.")
-    named = [item_name(body, place) for place, body in enumerate(bodies)]
     ids = review_names.resolve(viewer, named)
     missing = [named[place] for place, entry_id in enumerate(ids) if entry_id is None]
     if missing and len(bodies) == 1:
@@ -159,9 +167,10 @@ def decide(viewer: Viewer, bodies: Sequence[ItemBody], order: Order, now: dateti
     return answered(viewer, outcome, missing, now)
 
 
-def item_name(body: ItemBody, place: int) -> tuple[str, str, str]:
+def item_name(request: Request, body: ItemBody, place: int) -> tuple[str, str, str]:
     pointer = f"/items/{place}"
     path = names.clean_path(body.entity_path, pointer=f"{pointer}/entity_path")
+    identity.within(request, path, "read", "write")
     return branch_of(body.branch), path, names.clean_key(body.key, pointer=f"{pointer}/key")
 
 
@@ -216,7 +225,8 @@ class RunAgain(APIView):
     @review_docs.run_again
     def post(self, request: Request, run_id: int) -> HttpResponse:
         """Decide once more about the entries of a run that failed, and no others."""
-        viewer = identity.viewer_of(request, identity.agent_of(request))
+        viewer = identity.viewer_of(request, identity.agent_of(request), writes=True)
+        review_runs.progress(viewer, run_id, timezone.now())
         bulk_run.again(viewer, run_id, timezone.now())
         return api.answer(told_run(viewer, run_id), status=202)
 
@@ -229,6 +239,7 @@ class RunCancel(APIView):
     @review_docs.run_cancel
     def post(self, request: Request, run_id: int) -> HttpResponse:
         """Stop a run; what is done stays done, under one change set."""
-        viewer = identity.viewer_of(request, identity.agent_of(request))
+        viewer = identity.viewer_of(request, identity.agent_of(request), writes=True)
+        review_runs.progress(viewer, run_id, timezone.now())
         bulk_run.cancel(viewer, run_id, timezone.now())
         return api.answer(told_run(viewer, run_id))

@@ -35,8 +35,9 @@ class Rollback(APIView):
         """Write an earlier version anew on top of the history, or with `preview` tell what that would change."""
         body = api.body_of(request, RollbackBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
-        viewer, now = identity.viewer_of(request, agent_id), timezone.now()
-        name = Name(names.clean_path(body.entity_path), names.clean_key(body.key))
+        viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
+        path = identity.within(request, names.clean_path(body.entity_path), "read", "write")
+        name = Name(path, names.clean_key(body.key))
         branch = names.clean_name(body.branch, pointer="/branch") if body.branch else "main"
         row = found(viewer, branch, name, now)
         if body.preview:
@@ -103,7 +104,7 @@ class Undo(APIView):
         """Write the inverse of a change set; what was changed since is listed in `left` and left alone."""
         body = api.body_of(request, UndoBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
-        viewer, now = identity.viewer_of(request, agent_id), timezone.now()
+        viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         found = change_reads.one(viewer, change_set_id)
         refuse_others(request, found, agent_id)
         actor, reason = identity.actor_of(request, agent_id, identity.session_of(request)), reason_of(body.reason)

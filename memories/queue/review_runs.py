@@ -23,6 +23,12 @@ FAILURES = """
        AND {visible}
      ORDER BY i.entry_id LIMIT %(limit)s
 """
+BEYOND = """
+    SELECT EXISTS (SELECT 1 FROM memories_bulkitem i
+                    WHERE i.account_id = %(account)s AND i.run_id = %(run)s AND NOT EXISTS (
+                        SELECT 1 FROM memories_entry e WHERE e.account_id = i.account_id AND e.id = i.entry_id
+                           AND {visible}))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +103,20 @@ class Progress:
 
 
 def progress(viewer: Viewer, run_id: int, now: datetime) -> Progress:
-    """:raises NotFound: there is no such run."""
+    """:raises NotFound: there is no such run, or a part of it lies outside the globs of the viewer's key."""
     run = BulkRun.objects.filter(account_id=viewer.account_id, pk=run_id).first()
-    if run is None:
+    if run is None or not is_within(viewer, run_id):
         raise NotFound("There is no such run.")
     return Progress(run, now)
+
+
+def is_within(viewer: Viewer, run_id: int) -> bool:
+    """Tell whether a key with globs reaches every entry of a run."""
+    if not viewer.reaches:
+        return True
+    with connection.cursor() as database:
+        database.execute(BEYOND.format(visible=viewer.visible()), {**viewer.parameters, "run": run_id})
+        return not database.fetchone()[0]
 
 
 def recent(viewer: Viewer, now: datetime, *, most: int = 20) -> list[Progress]:

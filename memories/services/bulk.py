@@ -37,7 +37,13 @@ SELECTED = """
 COUNT = "SELECT count(*) FROM memories_bulkitem WHERE account_id = %s AND run_id = %s"
 SPANS = """
     SELECT v.entry_id, max(v.number), nullif(min(v.number) - 1, 0) FROM memories_entryversion v
-     WHERE v.account_id = %s AND v.change_set_id = %s GROUP BY v.entry_id
+     WHERE v.account_id = %(account)s AND v.change_set_id = %(change_set)s GROUP BY v.entry_id
+"""
+# What lies outside the globs of the key that undoes is left as it is.
+SPANS_WITHIN = """
+    SELECT v.entry_id, max(v.number), nullif(min(v.number) - 1, 0) FROM memories_entryversion v
+      JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
+     WHERE v.account_id = %(account)s AND v.change_set_id = %(change_set)s AND {visible} GROUP BY v.entry_id
 """
 
 
@@ -148,7 +154,8 @@ def undo(viewer: Viewer, change_set_id: int, *, actor: Actor, reason: str, now: 
     :raises Conflict: its entries cannot all be seen by the viewer, or it is being undone already.
     """
     with connection.cursor() as cursor:
-        cursor.execute(SPANS, [viewer.account_id, change_set_id])
+        spans = SPANS_WITHIN.format(visible=viewer.visible()) if viewer.reaches else SPANS
+        cursor.execute(spans, {**viewer.parameters, "change_set": change_set_id})
         items = [Item(*row) for row in cursor.fetchall()]
     if not items:
         raise NotFound("There is no such change set.")

@@ -135,7 +135,7 @@ class Batch:
         superseding.lock(self.viewer.account_id)
         by, new = self.decision.superseded_by, self.decision.replacement
         if by is not None:
-            self.successors = Successors(self.viewer.account_id, by, self.act.at)
+            self.successors = Successors(self.viewer, by, self.act.at)
         elif new is not None:
             self.new = superseding.replacement_move(self.viewer.account_id, self.heads[0], new, self.act, self.author)
 

@@ -123,7 +123,7 @@ def present(viewer: Viewer, ids: Sequence[int], now: datetime) -> list[Head]:
 
 
 def is_visible(viewer: Viewer, head: Head) -> bool:
-    return viewer.sees_all or head.owner in viewer.owners
+    return viewer.sees(head.owner, head.entity_path)
 
 
 def is_over(head: Head, now: datetime) -> bool:
@@ -140,7 +140,7 @@ def plan(
         new = [superseding.replacement_move(viewer.account_id, found[0], feedback.replacement, act, author)]
         by = "/".join(superseding.name_of(new[0]))
     elif by is not None:
-        successors = Successors(viewer.account_id, by, act.at)
+        successors = Successors(viewer, by, act.at)
         for head in found:
             successors.of(head)
     moves = []

@@ -99,7 +99,7 @@ def head_for(viewer: Viewer, entry_id: int) -> Head:
     :raises NotFound: there is none for them.
     """
     found = heads.by_ids(viewer.account_id, [entry_id])
-    if not found or not (viewer.sees_all or found[0].owner in viewer.owners):
+    if not found or not viewer.sees(found[0].owner, found[0].entity_path):
         raise NotFound("There is no such entry.")
     return found[0]
 

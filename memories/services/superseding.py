@@ -81,7 +81,7 @@ def supersede(
     refuse_stale(head, expected)
     refuse_repeated(head, by)
     if by is not None:
-        Successors(viewer.account_id, by, now).of(head)
+        Successors(viewer, by, now).of(head)
     act = Act("feedback", actor, now, policy, reason=reason, cause=by or "")
     written = ledger.append(viewer.account_id, act, [Move(steps=[verdicts.superseded(head, act, by)], head=head)])
     assert written.change_set_id is not None  # the head is locked
@@ -106,8 +106,8 @@ def refuse_repeated(head: Head, by: str | None) -> None:
 class Successors:
     """The entry of a key, asked for by each of those it shall replace: who sees one of them must know the successor."""
 
-    def __init__(self, account_id: int, by: str, now: datetime) -> None:
-        self.account_id, self.by, self.now = account_id, by, now
+    def __init__(self, viewer: Viewer, by: str, now: datetime) -> None:
+        self.viewer, self.by, self.now = viewer, by, now
         self._found: dict[tuple[str, str], tuple[Head, set[int]]] = {}
 
     def of(self, head: Head) -> Head:
@@ -128,7 +128,7 @@ class Successors:
         return successor
 
     def _follow(self, head: Head) -> tuple[Head, set[int]]:
-        successor = known(self.account_id, head, self.by)
+        successor = known(self.viewer.account_id, head, self.by, viewer=self.viewer)
         if successor is None or (successor.state.ttl_at is not None and successor.state.ttl_at <= self.now):
             raise Invalid(f"There is no entry {self.by!r} for those who see this one.", POINTER)
         if successor.state.status == Status.ARCHIVED:
@@ -138,7 +138,7 @@ class Successors:
         while then is not None and then.id not in chain and len(chain) < SUCCESSORS:
             chain.add(then.id)
             after = then.state.superseded_by
-            then = known(self.account_id, then, after) if after else None
+            then = known(self.viewer.account_id, then, after) if after else None
         return successor, chain
 
 

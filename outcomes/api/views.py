@@ -59,11 +59,11 @@ class Outcomes(APIView):
         body = api.body_of(request, OutcomeBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         report = report_of(body, agent_id)
-        viewer, now = identity.viewer_of(request, agent_id), timezone.now()
+        viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         actor = identity.actor_of(request, agent_id, identity.session_of(request, body.session_id))
         # Before the outcome holds any lock.
         gap = gap_of(viewer, body, report, now)
-        done = services.commit(viewer.account_id, report, actor=actor, policy=viewer.policy, now=now)
+        done = services.commit(viewer.account_id, report, actor=actor, policy=viewer.policy, now=now, viewer=viewer)
         moved = reads.versions_made(viewer, done.made) if done.made else []
         told: dict[str, Any] = {
             "outcome_ref": report.outcome_ref,

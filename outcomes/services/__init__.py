@@ -21,6 +21,7 @@ from memories.rules.standing import Step
 from memories.rules.state import State
 from memories.services import ledger, marks
 from memories.services.ledger import Act, Actor, Effect, Move, Next
+from memories.viewers import Viewer
 from outcomes import rules
 from outcomes.rules import Judged, Report
 from outcomes.services import tracing
@@ -78,8 +79,11 @@ class Course:
 
 
 @transaction.atomic
-def commit(account_id: int, report: Report, *, actor: Actor, policy: Policy, now: datetime) -> Committed:
-    """Store an outcome and move the entries it relied on, in one change set.
+def commit(
+    account_id: int, report: Report, *, actor: Actor, policy: Policy, now: datetime, viewer: Viewer | None = None
+) -> Committed:
+    """Store an outcome and move the entries it relied on, in one change set; those outside the globs of the key that
+    reports (`viewer`) are skipped as if they were not there.
 
     An outcome told again changes nothing and answers as it did at first; a replayed one is stored and teaches nothing.
     """
@@ -87,7 +91,7 @@ def commit(account_id: int, report: Report, *, actor: Actor, policy: Policy, now
     if outcome_id is None:
         return _stored(account_id, report)
     judged = [] if report.replayed else rules.steps(report)
-    found = _resolve(account_id, report, judged, now)
+    found = _resolve(account_id, report, judged, now, viewer)
     done = _apply(account_id, outcome_id, report, judged, found, actor, policy, now)
     if report.told.get("trace_follows"):
         return done
@@ -173,7 +177,9 @@ def _stored(account_id: int, report: Report) -> Committed:
     return Committed(rows[0][0], made, True, None, rows[0][1], rows[0][4])
 
 
-def _resolve(account_id: int, report: Report, judged: Sequence[Judged], now: datetime) -> dict[str, Head]:
+def _resolve(
+    account_id: int, report: Report, judged: Sequence[Judged], now: datetime, viewer: Viewer | None
+) -> dict[str, Head]:
     """Return the locked head behind each entry key. A key with several slashes is looked up, not split by guess."""
     keys = rules.distinct([key for step in judged for key in step.keys])
     splits = [(key[:at], key[at + 1 :], key) for key in keys for at in range(len(key)) if key[at] == "/"]
@@ -183,6 +189,8 @@ def _resolve(account_id: int, report: Report, judged: Sequence[Judged], now: dat
     parameters = [report.branch, owners, [path for path, _, _ in splits], [key for _, key, _ in splits]]
     found: dict[str, Head] = {}
     for head in heads.read(account_id, NAMED, parameters, lock=True):
+        if viewer is not None and not viewer.reaches_path(head.entity_path):
+            continue
         other = found.get(head.entry_key)
         if other is None or _nearness(head, now) > _nearness(other, now):
             found[head.entry_key] = head

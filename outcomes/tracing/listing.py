@@ -98,6 +98,13 @@ def page(viewer: Viewer, asked: Asked, *, cursor: str = "", offset: int = 0, lim
 
 def _select(viewer: Viewer, asked: Asked, after: list[Any] | None, offset: int, limit: int) -> list[Row]:
     conditions, values = _conditions(asked)
+    # A key with globs sees the traces that touch nothing, and those that touch something within them.
+    for n, reach in enumerate(viewer.reaches):
+        conditions.append(
+            f"(t.entity_paths = '{{}}' OR EXISTS (SELECT 1 FROM unnest(t.entity_paths) AS p(path) "
+            f"WHERE {reach.sql('p.path', f'reach_{n}')}))"
+        )
+        values |= reach.values(f"reach_{n}")
     if after is not None:
         conditions.append("(t.created_at, t.id) < (%(at)s, %(after)s)")
         values |= {"at": after[0], "after": after[1]}

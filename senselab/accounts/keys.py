@@ -14,13 +14,15 @@ from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from senselab.accounts.globs import EVERYTHING, Grant, grant_of
 from senselab.accounts.models import Scope
+from senselab.accounts.origins import address_of
 
 REFUSED = "Invalid or missing API key"
 
 FIND = """
     SELECT k.id, k.secret_sha256, k.name, k.agent_id, k.scopes, k.rate_per_minute, k.expires_at, k.revoked_at,
-           a.id, a.slug, a.policy_version, a.policy_values::text
+           a.id, a.slug, a.policy_version, a.policy_values::text, k.globs::text, k.old_secret_sha256, k.old_until
       FROM accounts_apikey k JOIN accounts_account a ON a.id = k.account_id
      WHERE k.public_id = %s
 """
@@ -39,6 +41,7 @@ class Caller:
     rate_per_minute: int
     policy_version: int
     policy_values: str
+    grant: Grant = EVERYTHING
     is_authenticated: bool = True
 
     def may(self, scope: str) -> bool:
@@ -71,19 +74,24 @@ def find(text: str) -> Caller:
     with connection.cursor() as cursor:
         cursor.execute(FIND, [public_id])
         row = cursor.fetchone()
-    if row is None or not secret_matches(secret, row[1]):
+    if row is None:
         raise AuthenticationFailed(REFUSED)
-    key_id, _, name, agent_id, scopes, rate, expires_at, revoked_at, account_id, slug, version, values = row
+    key_id, sha256, name, agent_id, scopes, rate, expires_at, revoked_at, account_id, slug, version, values, *more = row
+    globs, old_sha256, old_until = more
     now = timezone.now()
-    if (revoked_at and revoked_at <= now) or (expires_at and expires_at <= now):
+    known = secret_matches(secret, sha256)
+    if not known and old_sha256 is not None and old_until is not None and old_until > now:
+        known = secret_matches(secret, old_sha256)
+    if not known or (revoked_at and revoked_at <= now) or (expires_at and expires_at <= now):
         raise AuthenticationFailed(REFUSED)
-    return Caller(account_id, slug, key_id, name, agent_id, frozenset(scopes), rate, version, values)
+    grant = grant_of(globs)
+    return Caller(account_id, slug, key_id, name, agent_id, frozenset(scopes), rate, version, values, grant)
 
 
 class KeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Caller, Any]:
         caller = find(key_text(request))
-        uses.note(caller.key_id, caller.account_id)
+        uses.note(caller.key_id, caller.account_id, address_of(request._request))
         # For the headers of the answer, a refusal's as well (middleware.tell_the_rate).
         request._request.rate = caller.rate_per_minute, 0
         request._request.rate = caller.rate_per_minute, rates.take(caller)
@@ -128,16 +136,16 @@ class Rates:
 
 
 class Uses:
-    """When keys were last used, gathered here and written with the recalls."""
+    """When keys were last used and from where, gathered here and written with the recalls."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, tuple[int, str | None]] = {}
 
-    def note(self, key_id: int, account_id: int) -> None:
-        self._seen[key_id] = account_id
+    def note(self, key_id: int, account_id: int, address: str | None = None) -> None:
+        self._seen[key_id] = (account_id, address)
 
-    def take(self) -> dict[int, int]:
-        """Return and forget what was gathered: key id to account id."""
+    def take(self) -> dict[int, tuple[int, str | None]]:
+        """Return and forget what was gathered: key id to account id and address."""
         seen, self._seen = self._seen, {}
         return seen
 
@@ -145,17 +153,20 @@ class Uses:
 rates = Rates()
 uses = Uses()
 
-# To the minute is exact enough, and a busy key's row is left alone for the rest of it.
+# To the minute is exact enough, and a busy key's row is left alone for the rest of it, unless it is used elsewhere.
 USED = """
-    UPDATE accounts_apikey SET last_used_at = %s
-     WHERE account_id = %s AND id = ANY(%s) AND (last_used_at IS NULL OR last_used_at < %s)
+    UPDATE accounts_apikey k SET last_used_at = %(now)s, last_used_from = g.address
+      FROM unnest(%(keys)s::bigint[], %(addresses)s::inet[]) AS g(id, address)
+     WHERE k.account_id = %(account)s AND k.id = g.id
+       AND (k.last_used_at IS NULL OR k.last_used_at < %(before)s OR k.last_used_from IS DISTINCT FROM g.address)
 """
 
 
 def write_uses() -> None:
-    """Write when keys were last used."""
+    """Write when keys were last used, and from where."""
     seen, now = uses.take(), timezone.now()
-    for account_id in set(seen.values()):
-        keys = [key_id for key_id, of in seen.items() if of == account_id]
+    for account_id in {account for account, _ in seen.values()}:
+        used = {key_id: address for key_id, (of, address) in seen.items() if of == account_id}
+        values: dict[str, Any] = {"now": now, "before": now - timedelta(minutes=1), "account": account_id}
         with connection.cursor() as cursor:
-            cursor.execute(USED, [now, account_id, keys, now - timedelta(minutes=1)])
+            cursor.execute(USED, values | {"keys": list(used), "addresses": list(used.values())})

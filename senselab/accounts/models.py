@@ -95,6 +95,12 @@ class ApiKey(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
+    last_used_from = models.GenericIPAddressField(null=True, blank=True)
+    # Entity paths it reaches, [{pattern, permission}]; none: all of them.
+    globs = models.JSONField(default=list, db_default=[], blank=True)
+    # The secret before the last rotation, and until when it still works.
+    old_secret_sha256 = models.BinaryField(max_length=32, null=True, blank=True)
+    old_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [

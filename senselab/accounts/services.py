@@ -3,17 +3,22 @@
 import hashlib
 import re
 import secrets
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
+from senselab.accounts.globs import Glob
+from senselab.accounts.globs import clean as clean_globs
 from senselab.accounts.models import Account, Agent, ApiKey, Membership, Person, Role, Scope
-from senselab.errors import Refusal
+from senselab.errors import Conflict, Invalid, Refusal
 
 DEFAULT_ACCOUNT = "default"
 KEY_PREFIX = "sl"
+# How long the secret before a rotation works on.
+OVERLAP, MOST_OVERLAP = timedelta(hours=24), timedelta(days=30)
 
 
 class AccountExists(Refusal):
@@ -85,38 +90,61 @@ def find_account(slug: str) -> Account:
         raise NoSuchAccount(f"There is no account {slug!r}.") from error
 
 
-def create_key(
+@dataclass(frozen=True, slots=True)
+class MadeKey:
+    """A key, and its text, which nobody can show again: ``sl_<public id>_<secret>``."""
+
+    key: ApiKey
+    text: str
+
+
+def create_key(account: Account, *, name: str, **said: Any) -> str:
+    """Make an API key and return its text; see `make_key`."""
+    return make_key(account, name=name, **said).text
+
+
+def make_key(
     account: Account,
     *,
     name: str,
     agent_id: str = "",
-    scopes: tuple[str, ...] = (Scope.READ, Scope.WRITE),
+    scopes: Sequence[str] = (Scope.READ, Scope.WRITE),
+    globs: Iterable[Glob | Mapping[str, Any]] = (),
     rate_per_minute: int = 6000,
     expires_at: datetime | None = None,
-) -> str:
-    """Make an API key and return its text, which nobody can show again: ``sl_<public id>_<secret>``.
+) -> MadeKey:
+    """Make an API key; without `globs` it reaches every entity path of its account.
 
-    :raises Refusal: an unknown scope, no name, or a rate below 1.
+    :raises Refusal: an unknown scope, no name, a rate below 1, or a glob that is none.
     """
     unknown = set(scopes) - set(Scope.values)
     if unknown or not scopes:
         raise Refusal(f"Scopes are {', '.join(Scope.values)}, not {', '.join(sorted(unknown)) or 'none at all'}.")
-    if not name.strip():
+    if not name.strip() or "\0" in name:
         raise Refusal("A key needs a name.")
     if not 1 <= rate_per_minute <= 2_147_483_647:
         raise Refusal("A key's rate is at least 1 call a minute.")
-    public_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
-    ApiKey.objects.create(
+    secret = secrets.token_urlsafe(32)
+    key = ApiKey.objects.create(
         account=account,
-        public_id=public_id,
-        secret_sha256=hashlib.sha256(secret.encode()).digest(),
-        name=name[:200],
+        public_id=secrets.token_hex(8),
+        secret_sha256=sha256(secret),
+        name=name.strip()[:200],
         agent_id=agent_id,
         scopes=sorted(set(scopes)),
+        globs=[glob.told() for glob in clean_globs(globs)],
         rate_per_minute=rate_per_minute,
         expires_at=expires_at,
     )
-    return f"{KEY_PREFIX}_{public_id}_{secret}"
+    return MadeKey(key, text_of(key, secret))
+
+
+def sha256(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def text_of(key: ApiKey, secret: str) -> str:
+    return f"{KEY_PREFIX}_{key.public_id}_{secret}"
 
 
 def keys_of(account_id: int) -> list[ApiKey]:
@@ -124,24 +152,47 @@ def keys_of(account_id: int) -> list[ApiKey]:
     return list(ApiKey.objects.filter(account_id=account_id).order_by("-id"))
 
 
-def key_of(account_id: int, text: str) -> ApiKey:
-    """Return the key whose text was just made."""
-    return ApiKey.objects.get(account_id=account_id, public_id=text.split("_")[1])
+def _locked_key(account_id: int, key_id: int) -> ApiKey:
+    found = ApiKey.objects.select_for_update().filter(account_id=account_id, pk=key_id).first()
+    if found is None:
+        raise NoSuchKey("There is no such key.")
+    return found
 
 
+@transaction.atomic
 def revoke_key(account_id: int, key_id: int, *, now: datetime) -> ApiKey:
-    """Make a key useless from now on; an earlier moment is kept.
+    """End a key at once, its old secret too; revoking it again changes nothing.
 
-    :raises NoSuchKey: there is none.
+    :raises NoSuchKey: the account has none of that id.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE accounts_apikey SET revoked_at = coalesce(revoked_at, %s) WHERE account_id = %s AND id = %s",
-            [now, account_id, key_id],
-        )
-        if cursor.rowcount == 0:
-            raise NoSuchKey("There is no such key.")
-    return ApiKey.objects.get(account_id=account_id, pk=key_id)
+    key = _locked_key(account_id, key_id)
+    return _changed(key, revoked_at=now, old_secret_sha256=None, old_until=None) if key.revoked_at is None else key
+
+
+def _changed(key: ApiKey, **values: Any) -> ApiKey:
+    ApiKey.objects.filter(account_id=key.account_id, pk=key.pk).update(**values)
+    for name, value in values.items():
+        setattr(key, name, value)
+    return key
+
+
+@transaction.atomic
+def rotate_key(account_id: int, key_id: int, *, now: datetime, overlap: timedelta = OVERLAP) -> MadeKey:
+    """Give a key a new secret, which works at once; the one before works on for `overlap`.
+
+    :raises NoSuchKey: the account has none of that id.
+    :raises Conflict: it is revoked or expired.
+    :raises Invalid: the overlap is negative or beyond 30 days.
+    """
+    if not timedelta() <= overlap <= MOST_OVERLAP:
+        raise Invalid("An old secret works on for 0 to 30 days.", "/overlap_hours")
+    key = _locked_key(account_id, key_id)
+    if key.revoked_at or (key.expires_at and key.expires_at <= now):
+        raise Conflict("This key has ended; make another one.")
+    secret = secrets.token_urlsafe(32)
+    old, until = (key.secret_sha256, now + overlap) if overlap else (None, None)
+    _changed(key, secret_sha256=sha256(secret), old_secret_sha256=old, old_until=until)
+    return MadeKey(key, text_of(key, secret))
 
 
 def describe_agent(account_id: int, agent_id: str, *, now: datetime, **said: Any) -> Agent:

@@ -11,11 +11,14 @@ KEY = {
     "prefix": "sl_0123456789abcdef",
     "agent_id": "agent/deploy-bot",
     "scopes": ["read", "write"],
+    "globs": [{"pattern": "shop/**", "permission": "read_write"}],
     "rate_limit_rpm": 6000,
     "created_at": "2026-11-30T09:57:37.331202Z",
     "expires_at": None,
     "revoked_at": None,
+    "old_secret_until": None,
     "last_used_at": None,
+    "last_used_from": None,
     "active": True,
 }
 ID = OpenApiParameter("key_id", OpenApiTypes.INT, OpenApiParameter.PATH, description="As the list gives it.")
@@ -25,7 +28,12 @@ making = operation(
     KEY | {"key": "sl_0123456789abcdef_..."},
     tag="admin",
     operation_id="make_key",
-    sent={"name": "deploy bot", "agent_id": "agent/deploy-bot", "scopes": ["read", "write"]},
+    sent={
+        "name": "deploy bot",
+        "agent_id": "agent/deploy-bot",
+        "scopes": ["read", "write"],
+        "globs": [{"pattern": "shop/**", "permission": "read_write"}],
+    },
 )
 revoking = operation(
     "Revoke a key",
@@ -34,6 +42,15 @@ revoking = operation(
     operation_id="revoke_key",
     parameters=[ID],
     refusals=(401, 403, 404, 429),
+)
+rotating = operation(
+    "Rotate a key",
+    KEY | {"key": "sl_0123456789abcdef_..."},
+    tag="admin",
+    operation_id="rotate_key",
+    sent={"overlap_hours": 24},
+    parameters=[ID],
+    refusals=(401, 403, 404, 409, 422, 429),
 )
 usage = operation(
     "What the account uses",

@@ -1,6 +1,6 @@
 """Keys made, listed and revoked; what an account uses; what it is set to."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import msgspec
@@ -23,35 +23,46 @@ from senselab.errors import Invalid
 from senselab.version import VERSION
 
 ADMIN = dict.fromkeys(("GET", "POST", "DELETE"), "admin")
-# Scopes as the public server has them: a pattern over everything, and what is permitted.
+# Scopes as the public server has them: a pattern of paths, and what is permitted there.
 PERMITTED = {"read": (Scope.READ,), "write": (Scope.WRITE,), "read_write": (Scope.READ, Scope.WRITE)}
-EVERYTHING = {"*", "**"}
 
 
 class KeyBody(msgspec.Struct):
-    """POST /admin/api-keys. `scopes` are words, or patterns of the public server that stand for everything."""
+    """POST /admin/api-keys. `scopes` are words, or patterns of the public server, which become globs."""
 
     name: str
     agent_id: str | None = None
     scopes: list[str | dict[str, Any]] | None = None
     rate_limit_rpm: Annotated[int, msgspec.Meta(ge=1, le=2_147_483_647)] | None = None
     expires_at: datetime | None = None
+    globs: list[dict[str, Any]] | None = None
+
+
+class RotateBody(msgspec.Struct):
+    """POST /admin/api-keys/ID/rotate. The old secret works on for so many hours."""
+
+    overlap_hours: Annotated[int, msgspec.Meta(ge=0, le=720)] = 24
 
 
 def scopes_of(asked: list[str | dict[str, Any]] | None) -> tuple[str, ...]:
     """Return our scopes; read and write where none are asked for.
 
-    :raises Invalid: a pattern stands for a part, or permits what is not known.
+    :raises Invalid: a pattern permits what is not known.
     """
     found: list[str] = []
     for place, scope in enumerate(asked or []):
         if isinstance(scope, str):
             found.append(scope)
-        elif scope.get("pattern", "*") in EVERYTHING and scope.get("permission") in PERMITTED:
+        elif scope.get("permission") in PERMITTED:
             found += PERMITTED[scope["permission"]]
         else:
-            raise Invalid("A key's scopes go for everything: read, write, review or admin.", f"/scopes/{place}")
+            raise Invalid("A pattern permits read, write or read_write.", f"/scopes/{place}")
     return tuple(found) if asked else (Scope.READ, Scope.WRITE)
+
+
+def globs_of(body: KeyBody) -> list[dict[str, Any]]:
+    """Return the globs a body asks for, under either name."""
+    return [scope for scope in body.scopes or [] if isinstance(scope, dict)] + (body.globs or [])
 
 
 def told(key: ApiKey) -> dict[str, Any]:
@@ -61,11 +72,14 @@ def told(key: ApiKey) -> dict[str, Any]:
         "prefix": f"{accounts.KEY_PREFIX}_{key.public_id}",
         "agent_id": key.agent_id or None,
         "scopes": key.scopes,
+        "globs": key.globs,
         "rate_limit_rpm": key.rate_per_minute,
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
+        "old_secret_until": key.old_until,
         "last_used_at": key.last_used_at,
+        "last_used_from": key.last_used_from,
         "active": key.revoked_at is None and (key.expires_at is None or key.expires_at > timezone.now()),
     }
 
@@ -85,16 +99,21 @@ class Keys(APIView):
         """Make a key; its text is in this answer and nowhere else."""
         body = api.body_of(request, KeyBody)
         account = accounts.find_account(request.user.account)
-        text = accounts.create_key(
+        made = accounts.make_key(
             account,
             name=names.clean_name(body.name, pointer="/name"),
             agent_id=names.clean_name(body.agent_id) if body.agent_id else "",
             scopes=scopes_of(body.scopes),
+            globs=globs_of(body),
             rate_per_minute=body.rate_limit_rpm or 6000,
             expires_at=identity.in_utc(body.expires_at) if body.expires_at else None,
         )
-        made = accounts.key_of(account.pk, text)
-        return api.answer(told(made) | {"key": text}, status=201, headers={"Cache-Control": "no-store"})
+        return shown(made, status=201)
+
+
+def shown(made: accounts.MadeKey, *, status: int = 200) -> HttpResponse:
+    """Answer with a key and its text, which nobody keeps."""
+    return api.answer(told(made.key) | {"key": made.text}, status=status, headers={"Cache-Control": "no-store"})
 
 
 class Key(APIView):
@@ -106,6 +125,18 @@ class Key(APIView):
     def delete(self, request: Request, key_id: int) -> HttpResponse:
         """Revoke a key: the next call with it is 401."""
         return api.answer(told(accounts.revoke_key(request.user.account_id, key_id, now=timezone.now())))
+
+
+class Rotate(APIView):
+    """A new secret for a key."""
+
+    scopes = ADMIN
+
+    @docs.rotating
+    def post(self, request: Request, key_id: int) -> HttpResponse:
+        """Give a key a new text, which works at once and is in this answer alone; the old one works on for a while."""
+        overlap = timedelta(hours=api.body_of(request, RotateBody).overlap_hours)
+        return shown(accounts.rotate_key(request.user.account_id, key_id, now=timezone.now(), overlap=overlap))
 
 
 class Usage(APIView):

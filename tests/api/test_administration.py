@@ -31,16 +31,33 @@ def test_a_key_is_shown_once_works_and_can_be_revoked(admin):
     assert new.get("entries").status_code == 401
 
 
-def test_patterns_of_the_public_server_stand_for_everything_or_are_refused(admin):
-    whole = {"name": "old", "scopes": [{"pattern": "*", "permission": "read"}]}
-    assert admin.post("admin/api-keys", whole).json()["scopes"] == ["read"]
+def test_patterns_of_the_public_server_become_globs(admin):
     part = {"name": "old", "scopes": [{"pattern": "shop/**", "permission": "read"}]}
-    assert admin.post("admin/api-keys", part).status_code == 422
+    told = admin.post("admin/api-keys", part).json()
+    assert told["scopes"] == ["read"]
+    assert told["globs"] == part["scopes"]
+    narrow = Caller(told["key"])
+    assert [narrow.get(f"entries/{path}/k").status_code for path in ("shop/checkout", "vault")] == [200, 403]
+    odd = {"name": "old", "scopes": [{"pattern": "shop/**", "permission": "fly"}]}
+    assert admin.post("admin/api-keys", odd).status_code == 422
+
+
+def test_a_rotated_key_has_a_new_text_that_works_at_once(admin):
+    told = admin.post("admin/api-keys", {"name": "new"}).json()
+    turned = admin.post(f"admin/api-keys/{told['id']}/rotate", {"overlap_hours": 0})
+    assert turned.json()["key"] != told["key"]
+    assert Caller(turned.json()["key"]).get("entries").status_code == 200
+    assert Caller(told["key"]).get("entries").status_code == 401
+    assert admin.post("admin/api-keys/0/rotate", {}).status_code == 404
+    assert admin.post(f"admin/api-keys/{told['id']}/rotate", {"overlap_hours": 9999}).status_code == 422
+
+
+def test_what_is_no_scope_is_refused(admin):
     assert admin.post("admin/api-keys", {"name": "odd", "scopes": ["fly"]}).status_code == 422
 
 
 def test_keys_of_other_accounts_do_not_exist(admin, other_account):
-    theirs = accounts.key_of(other_account.pk, accounts.create_key(other_account, name="theirs"))
+    theirs = accounts.make_key(other_account, name="theirs").key
     assert admin.delete(f"admin/api-keys/{theirs.pk}").status_code == 404
     assert "theirs" not in admin.get("admin/api-keys").content.decode()
 

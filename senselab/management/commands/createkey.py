@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memories.rules import names
 from senselab.accounts import services
+from senselab.accounts.globs import Glob
 from senselab.accounts.models import Scope
 from senselab.errors import Refusal
 
@@ -20,6 +21,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--scope", action="append", choices=Scope.values, help="may be given several times (read and write)"
         )
+        parser.add_argument(
+            "--glob",
+            action="append",
+            default=[],
+            metavar="PERMISSION:PATTERN",
+            help="entity paths the key reaches, such as read:shop/** or read_write:shop/checkout; several times (all)",
+        )
         parser.add_argument("--rate", type=int, default=6000, help="calls a minute (6000)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -29,8 +37,14 @@ class Command(BaseCommand):
                 name=options["name"],
                 agent_id=names.clean_name(options["agent"], pointer="--agent") if options["agent"] else "",
                 scopes=tuple(options["scope"] or (Scope.READ, Scope.WRITE)),
+                globs=[glob_of(text) for text in options["glob"]],
                 rate_per_minute=options["rate"],
             )
         except Refusal as error:
             raise CommandError(str(error)) from error
         self.stdout.write(key)
+
+
+def glob_of(text: str) -> Glob:
+    permission, _, pattern = text.partition(":")
+    return Glob(pattern, permission)
