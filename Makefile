@@ -1,6 +1,6 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint demo chromium bench bench-compare bench-time
+.PHONY: help run test test-semantic lint demo chromium bench bench-compare bench-time
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -20,7 +20,10 @@ demo: .venv/runtime  ## Fill the account `demo` with six weeks of plausible agen
 test: .venv/testing chromium  ## Install what testing needs and run everything.
 	$(VENV) -m pytest tests/house
 	$(MAKE) lint
-	$(VENV) -m pytest --ignore=tests/house --numprocesses=auto --dist=loadfile
+	$(VENV) -m pytest --ignore=tests/house --ignore=tests/semantic --numprocesses=auto --dist=loadfile
+
+test-semantic: .venv/testing .venv/semantic  ## Install the embedding model and test with it.
+	$(VENV) -m pytest tests/semantic
 
 bench: .venv/testing  ## Measure beside the published peer: the same entries, the same calls, a ratio for each.
 	@$(VENV) -m tests.load.bench_peer $(BENCH)
@@ -52,6 +55,11 @@ lint: .venv/testing  ## Check style, types and migrations.
 	@echo "Installing what testing needs."
 	@$(PIP) install -r requirements-dev.txt
 	@touch .venv/runtime $@
+
+.venv/semantic: requirements-semantic.txt | .venv/bin/python
+	@echo "Installing what embeds texts."
+	@$(PIP) install -r requirements-semantic.txt
+	@touch $@
 
 chromium:
 	@for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \

@@ -209,6 +209,9 @@ Q_CLUSTER = {
 # A dotted path to what says how important entries are where nobody else did; empty: nobody (docs/operations.md).
 IMPORTANCE_EVALUATOR = env.str("IMPORTANCE_EVALUATOR", default="")
 
+# A folder with model.onnx and tokenizer.json, or `off`; empty: the model that is installed, if one is (docs/search.md).
+EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="")
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 environ.Env.read_env(ROOT / ".env")
 # At import, before pytest-django loads the settings, and whatever it was: tests never touch a real data folder.
 os.environ["SENSELAB_DATA"] = str(ROOT / "var" / "test")
+# Nor does it depend on what is installed how near two texts are; tests that need a model bring their own.
+os.environ["EMBEDDING_MODEL"] = "off"
 
 
 def is_alive(pid: int) -> bool:

@@ -42,7 +42,9 @@ class NamesNoAccount(AssertionError):
 def owned_tables() -> frozenset[str]:
     """Return the tables whose rows belong to an account."""
     fields = ((model, field) for model in apps.get_models() for field in model._meta.local_concrete_fields)
-    return frozenset(model._meta.db_table for model, field in fields if field.column == "account_id")
+    # The table of vectors is no model, as it is there only where PostgreSQL knows vectors.
+    owned = (model._meta.db_table for model, field in fields if field.column == "account_id")
+    return frozenset({"memories_entryvector", *owned})
 
 
 @cache

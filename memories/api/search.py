@@ -1,5 +1,8 @@
 """Searching entries (contract.md 2.6)."""
 
+import json
+from dataclasses import asdict
+
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
@@ -12,7 +15,7 @@ from memories.api.shapes import SearchBody
 from memories.rules import names
 from memories.rules.kinds import EvidenceStatus, MemoryType
 from memories.rules.refusals import Refused
-from memories.search import Search
+from memories.search import Elsewhere, Search
 from senselab import api
 
 SORTS = ("confidence", "recency", "version", "priority", "relevance")
@@ -54,6 +57,12 @@ def search_of(body: SearchBody) -> Search:
     )
 
 
+def elsewhere_header(elsewhere: Elsewhere) -> dict[str, str]:
+    """Return X-SenseLab-Elsewhere, nothing where nothing lies elsewhere."""
+    counts = {name: count for name, count in asdict(elsewhere).items() if count}
+    return {"X-SenseLab-Elsewhere": json.dumps(counts, separators=(",", ":"))} if counts else {}
+
+
 class SearchEntries(APIView):
     """Entries by words and filters."""
 
@@ -65,14 +74,15 @@ class SearchEntries(APIView):
 
         "Words in quotes" stand so, -word excludes, word* begins so.
 
-        With a query the first hit counts as recalled.
+        With a query the first hit counts as recalled. When fewer than three entries have all the words, the header
+        X-SenseLab-Elsewhere says how many more do below min_confidence or outside entity_path and depth.
         """
         asked = search_of(api.body_of(request, SearchBody))
         # agent_id is a filter by author here; who asks is in the header (DESIGN.md).
         viewer, now = identity.viewer_of(request, identity.agent_of(request)), timezone.now()
-        found = search.find_or_widen(asked, viewer, now)
-        headers: dict[str, str] = {}
-        if asked.words and found:
-            wire.note_recall(found[0], viewer, identity.session_of(request), now)
-            headers = wire.reuse_header(found[0], viewer)
-        return api.answer([wire.entry(row, now, viewer.policy) for row in found], headers=headers)
+        found = search.look(asked, viewer, now)
+        headers = elsewhere_header(found.elsewhere)
+        if asked.words and found.rows:
+            wire.note_recall(found.rows[0], viewer, identity.session_of(request), now)
+            headers |= wire.reuse_header(found.rows[0], viewer)
+        return api.answer([wire.entry(row, now, viewer.policy) for row in found.rows], headers=headers)

@@ -28,6 +28,7 @@ __all__ = [
     "catalogue",
     "decay",
     "decayed",
+    "embed",
     "everywhere",
     "expire",
     "expired",
@@ -74,3 +75,8 @@ def fold() -> int:
 def importance() -> int:
     """Let the evaluator score what nobody scored. Each hour."""
     return everywhere("importance", JOBS["importance"].work)
+
+
+def embed() -> int:
+    """Give what was written vectors. Each minute."""
+    return everywhere("embed", JOBS["embed"].work)

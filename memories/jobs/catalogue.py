@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memories import figures
-from memories.jobs import dry, evaluating, places, policies, refreshing, runs, tiering
+from memories.jobs import dry, embedding, evaluating, places, policies, refreshing, runs, tiering
 from memories.jobs.accounts import Work
 from memories.jobs.runs import Run
 from senselab.accounts.models import Account
@@ -63,6 +63,10 @@ JOBS = {
             "importance", 60, "each hour", evaluating.evaluate, dry.importance,
         ),
         Job(
+            "embed", "Vectors", "Gives entries vectors of what they say, where a model is installed.",
+            "embed", 1, "each minute", embedding.embed, dry.embed,
+        ),
+        Job(
             "policy", "Policy", "Applies a policy that was saved: next crossings, status and tiers of every entry.",
             "", 0, "when a policy is saved", policies.apply, None,
         ),
@@ -76,6 +80,7 @@ SCHEDULES = {
     "tiers between": ("memories.jobs.tiers", 1),
     "fold": ("memories.jobs.fold", 1),
     "asked": ("memories.jobs.asked", 1),
+    "embed": ("memories.jobs.embed", 1),
     "decay": ("memories.jobs.decay", 60),
     "importance": ("memories.jobs.importance", 60),
 }

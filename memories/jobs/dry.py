@@ -5,7 +5,7 @@ from typing import Any
 
 from memories.ageing import silence_sql
 from memories.ageing.ranking import HEADS, Branch, branches, fetch
-from memories.jobs import places, refreshing
+from memories.jobs import embedding, places, refreshing
 from memories.services import importance as services
 from memories.viewers import account_policy
 from senselab.accounts.models import Account
@@ -68,3 +68,10 @@ def importance(account: Account, now: datetime) -> Looked:
 def number(sql: str, account: Account, now: datetime) -> int:
     values: dict[str, Any] = {"account": account.pk, "now": now}
     return int(fetch(sql, values)[0][0])
+
+
+def embed(account: Account, now: datetime) -> Looked:
+    """Return how many entries lack a vector of this process's model, twice."""
+    del now
+    count = embedding.lacking(account.pk)
+    return count, count

@@ -13,6 +13,7 @@ LOCKS = {
     "refresh": 7105,
     "policy": 7106,
     "importance": 7107,
+    "embed": 7108,
 }
 
 

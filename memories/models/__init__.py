@@ -9,6 +9,7 @@ from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 
 from memories.models.counting import Counter, CounterDelta, Reading, Recall
 from memories.models.history import ChangeSet, Commit, Effect, EntryVersion
@@ -195,9 +196,12 @@ class EntryText(models.Model):
     words = SearchVectorField()
     # Path and key, folded, to be found by parts of words.
     name = models.TextField(default="", db_default="", blank=True)
+    # When the claim changed last: what jobs have not looked at since.
+    reworded_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         indexes = [
+            models.Index("account", "reworded_at", name="entries_by_rewording"),
             GinIndex("account", "words", name="entries_by_words"),
             GinIndex("account", OpClass(F("name"), name="gin_trgm_ops"), name="entries_by_parts_of_names"),
         ]

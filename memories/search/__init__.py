@@ -1,6 +1,7 @@
 """Searching: one description of a search for pages, API and saved views, and the statements it becomes."""
 
 from memories.search.described import AFTER, LISTED, ORDERS, Conditions, Search
+from memories.search.elsewhere import Elsewhere, Found, look
 from memories.search.finding import COUNTED, Page, count, find, find_or_widen, page
 from memories.search.ranking import Candidate, candidates
 
@@ -11,11 +12,14 @@ __all__ = [
     "ORDERS",
     "Candidate",
     "Conditions",
+    "Elsewhere",
+    "Found",
     "Page",
     "Search",
     "candidates",
     "count",
     "find",
     "find_or_widen",
+    "look",
     "page",
 ]

@@ -40,13 +40,17 @@ def find(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
 
 
 def find_or_widen(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
-    """Return the rows of a search; when no row has all of its words, those that have any, best match first, and when
-    there is none either, those that have words that begin so, or names with these parts."""
-    found = find(search, viewer, now)
-    if found or search.any_word or search.in_parts or search.offset or not search.asked.terms:
-        return found
-    if len(search.asked.terms) > 1:
-        found = find(replace(search, any_word=True), viewer, now)
+    """Return the rows of a search, or of a wider one when no row has all of its words."""
+    return find(search, viewer, now) or widened(search, viewer, now)
+
+
+def widened(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
+    """Return, for a search that found nothing, rows that have any of its words, best match first; when there is none
+    either, those that have words that begin so, or names with these parts."""
+    terms = search.asked.terms
+    if not terms or search.any_word or search.in_parts or search.offset:
+        return []
+    found = find(replace(search, any_word=True), viewer, now) if len(terms) > 1 else []
     return found or find(replace(search, in_parts=True), viewer, now)
 
 

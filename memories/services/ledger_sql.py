@@ -138,11 +138,13 @@ claims AS (
         content text) JOIN done d ON d.i = c.i
 ),
 words AS (
-    INSERT INTO memories_entrytext (account_id, entry_id, words, name)
-    SELECT %(account)s, d.eid, w.words::tsvector || setweight(to_tsvector('pg_catalog.english', w.stems), 'D'), w.name
+    INSERT INTO memories_entrytext (account_id, entry_id, words, name, reworded_at)
+    SELECT %(account)s, d.eid, w.words::tsvector || setweight(to_tsvector('pg_catalog.english', w.stems), 'D'), w.name,
+           %(at)s
       FROM payload, jsonb_to_recordset(p->'words') AS w(i int, words text, stems text, name text)
            JOIN done d ON d.i = w.i
-    ON CONFLICT (account_id, entry_id) DO UPDATE SET words = excluded.words, name = excluded.name
+    ON CONFLICT (account_id, entry_id) DO UPDATE SET words = excluded.words, name = excluded.name,
+                                                     reworded_at = excluded.reworded_at
 ),
 history AS (
     INSERT INTO memories_entryversion (account_id, entry_id, number, claim_id, change_set_id, change, at, before,

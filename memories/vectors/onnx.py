@@ -1,0 +1,80 @@
+"""A sentence model in a file: tokens in, the mean of what it says about them out."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# Beyond so many tokens the model was not trained; more texts at once take more memory, not less time.
+TOKENS = 256
+BATCH = 32
+
+
+class Unusable(Exception):
+    """The files are no model that can be used here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Onnx:
+    """A model of onnxruntime with its tokenizer."""
+
+    name: str
+    dimensions: int
+    session: Any
+    tokenizer: Any
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector of length 1 for each text."""
+        found: list[list[float]] = []
+        for start in range(0, len(texts), BATCH):
+            found += self._batch(texts[start : start + BATCH])
+        return found
+
+    def _batch(self, texts: Sequence[str]) -> list[list[float]]:
+        import numpy as np
+
+        read = self.tokenizer.encode_batch(list(texts))
+        ids = np.array([one.ids for one in read], dtype=np.int64)
+        mask = np.array([one.attention_mask for one in read], dtype=np.int64)
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        wanted = {one.name for one in self.session.get_inputs()}
+        (said, *_) = self.session.run(None, {name: value for name, value in given.items() if name in wanted})
+        if said.ndim == 3:
+            weight = mask[:, :, None].astype(said.dtype)
+            said = (said * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-9)
+        said = said / np.maximum(np.linalg.norm(said, axis=1, keepdims=True), 1e-12)
+        vectors: list[list[float]] = said.astype(float).tolist()
+        return vectors
+
+
+def load(weights: Path, tokenizer: Path) -> Onnx:
+    """Load a model; its name tells one file of weights from another.
+
+    :raises Unusable: the files are no model that can be used here.
+    """
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    try:
+        is_reader = "model" in json.loads(tokenizer.read_bytes())
+    except ValueError:
+        is_reader = False
+    if not is_reader:
+        raise Unusable(f"{tokenizer} is no tokenizer")
+    options = onnxruntime.SessionOptions()
+    # A query is short, and a worker leaves the other cores to others.
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        reader = Tokenizer.from_file(str(tokenizer))
+        session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+    except (RuntimeError, ValueError, OSError) as error:
+        raise Unusable(f"{weights.parent} holds no model that can be used: {str(error)[:200]}") from error
+    reader.enable_truncation(TOKENS)
+    reader.enable_padding()
+    sum_of = hashlib.sha256(weights.read_bytes()).hexdigest()
+    model = Onnx(f"{weights.parent.name}-{sum_of[:8]}", 0, session, reader)
+    (probe,) = model.embed(["probe"])
+    return Onnx(model.name, len(probe), session, reader)

@@ -1,0 +1,88 @@
+"""What is near: entries by the angle between their vectors and another."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection, transaction
+
+from memories.rules import embedding
+from memories.search.described import Search
+from memories.vectors import model as models
+from memories.vectors import table
+from memories.viewers import Viewer
+from senselab import pipeline
+
+LONGEST_QUERY = 2_000
+# What the index looks at first, and it goes on from there while filters leave too little.
+WIDTH = 100
+CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
+RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
+SETTINGS = "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true)"
+MANY = f"""
+    SELECT count(*) FROM (SELECT 1 FROM {table.TABLE} x WHERE x.account_id = %(account)s AND x.model = %(model)s
+                           LIMIT {table.EXACT + 1}) s
+"""
+
+Near = list[tuple[int, float]]
+
+
+def query_vector(text: str) -> list[float] | None:
+    """Return what a query means to this process's model, None without one. Short, and remembered."""
+    model = models.current()
+    return (
+        list(_embedded(model, " ".join(text.split())[:LONGEST_QUERY])) if model is not None and text.strip() else None
+    )
+
+
+def nearest(viewer: Viewer, asked: str | Sequence[float], search: Search, now: datetime, limit: int) -> Near:
+    """Return (entry id, cosine) of the nearest entries that meet a search's filters, the nearest first.
+
+    A text needs a model; a vector is compared with what clients sent, or with the model's if it is one of its own
+    (query_vector). Nothing where there is no model or no table; entries not embedded yet are not among them.
+    """
+    model = models.current()
+    vector = query_vector(asked) if isinstance(asked, str) else embedding.normalised(asked)
+    if vector is None or not table.exists():
+        return []
+    own = model is not None and (isinstance(asked, str) or len(vector) == model.dimensions)
+    name = model.name if own and model is not None else embedding.clients(len(vector))
+    return of_model(viewer, name, vector, search, now, limit)
+
+
+def of_model(viewer: Viewer, name: str, vector: Sequence[float], search: Search, now: datetime, limit: int) -> Near:
+    """Return (entry id, cosine) of the nearest entries to a vector of a model."""
+    made = replace(search, words="").conditions(viewer, now)
+    values: dict[str, Any] = {**made.values, "model": name, "near": embedding.written(vector), "limit": limit}
+    kind = f"halfvec({len(vector)})"
+    distance = f"x.vector::{kind} <=> %(near)s::text::{kind}"
+    with pipeline.planned_anew(), connection.cursor() as cursor:
+        cursor.execute(MANY, {"account": viewer.account_id, "model": name})
+        is_exact = cursor.fetchone()[0] <= table.EXACT
+        # An index that is told a literal can be used; a sum of distance and nothing keeps it out.
+        order = f"({distance}) + 0" if is_exact else distance
+        literal = name.replace("'", "''").replace("%", "%%")
+        sql = f"""
+            SELECT e.id, 1 - ({distance}) FROM {table.TABLE} x
+              JOIN memories_entry e ON e.account_id = x.account_id AND e.id = x.entry_id AND e.claim_id = x.claim_id
+              {CLAIMED} {RECALLED} {made.where} AND x.account_id = %(account)s AND x.model = '{literal}'
+             ORDER BY {order} LIMIT %(limit)s
+        """
+        if is_exact:
+            cursor.execute(sql, values)
+            return [(entry_id, float(cosine)) for entry_id, cosine in cursor.fetchall()]
+    return _by_index(sql, values, limit)
+
+
+def _by_index(sql: str, values: dict[str, Any], limit: int) -> Near:
+    with transaction.atomic(), pipeline.planned_anew():
+        _, found = pipeline.fetch((SETTINGS, [str(max(WIDTH, limit))]), (sql, values))
+    return [(entry_id, float(cosine)) for entry_id, cosine in found]
+
+
+@lru_cache(maxsize=1_024)
+def _embedded(model: models.Model, text: str) -> tuple[float, ...]:
+    (vector,) = model.embed([text])
+    return tuple(vector)
