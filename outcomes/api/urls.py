@@ -2,8 +2,10 @@
 
 from django.urls import path
 
+from outcomes.api.briefing import Briefing
 from outcomes.api.graph import Neighbours, PostEdge, PostEvent, Timeline
 from outcomes.api.learning import Explain, Learning, TrainingData
+from outcomes.api.retrieve import Retrieve
 from outcomes.api.traces import OneTrace, ShareStats, Traces
 from outcomes.api.views import Outcomes
 
@@ -19,4 +21,6 @@ urlpatterns = [
     path("timeline/events", PostEvent.as_view()),
     path("graph/edges", PostEdge.as_view()),
     path("pro/graph/neighbors", Neighbours.as_view()),
+    path("retrieve", Retrieve.as_view()),
+    path("briefing", Briefing.as_view()),
 ]

@@ -6,11 +6,12 @@ from django.db import models
 from django.db.models import F, Q
 
 from memories.rules.policy import OutcomeType
+from outcomes.models.tasks import TaskText
 from outcomes.models.telling import Edge, Event, Trace
 from outcomes.querysets import Outcomes
 from senselab.accounts.models import Account
 
-__all__ = ["Edge", "Event", "Outcome", "Trace"]
+__all__ = ["Edge", "Event", "Outcome", "TaskText", "Trace"]
 
 
 class Outcome(models.Model):

@@ -24,16 +24,8 @@ from memories.services.ledger import Act, Actor, Effect, Move, Next
 from memories.viewers import Viewer
 from outcomes import rules
 from outcomes.rules import Judged, Report
-from outcomes.services import tracing
+from outcomes.services import storing, tracing
 
-STORE = """
-    INSERT INTO outcomes_outcome (account_id, digest, outcome_ref, outcome_type, agent_id, session_id, branch,
-        causal_confidence, verified_by, replayed, committed_at, causal_entry_keys, causal_entry_versions, attempts,
-        final_action_index, actions_taken, entity_paths, situation, covariates, task_input, response_text, tool_calls,
-        session_metadata, trace_follows)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-    ON CONFLICT (account_id, digest) DO NOTHING RETURNING id
-"""
 STORED = """
     SELECT o.id, o.committed_at, f.entry_id, max(f.version_made),
            (SELECT t.id FROM outcomes_trace t WHERE t.account_id = o.account_id AND t.outcome_id = o.id LIMIT 1)
@@ -87,7 +79,7 @@ def commit(
 
     An outcome told again changes nothing and answers as it did at first; a replayed one is stored and teaches nothing.
     """
-    outcome_id = _store(account_id, report, actor, now)
+    outcome_id = storing.store(account_id, report, actor, now)
     if outcome_id is None:
         return _stored(account_id, report)
     judged = [] if report.replayed else rules.steps(report)
@@ -122,51 +114,6 @@ def _apply(
     )
     made = {course.head.id: course.head.version + len(course.steps) for course in moved}
     return Committed(outcome_id, made, False, written.change_set_id, now)
-
-
-def _store(account_id: int, report: Report, actor: Actor, now: datetime) -> int | None:
-    told = report.told
-    values: list[Any] = [
-        account_id,
-        rules.digest(report),
-        report.outcome_ref,
-        report.outcome_type,
-        report.agent_id,
-        actor.session_id,
-        report.branch,
-        report.causal_confidence,
-        report.verified_by,
-        report.replayed,
-        now,
-        list(report.keys),
-        Jsonb(dict(report.versions)),
-        Jsonb([_told(attempt) for attempt in report.attempts]),
-        told.get("final_action_index"),
-        Jsonb(told.get("actions_taken") or []),
-        list(told.get("entity_paths") or []),
-        told.get("situation"),
-        Jsonb(told.get("covariates") or {}),
-        told.get("task_input"),
-        told.get("response_text"),
-        Jsonb(told.get("tool_calls") or []),
-        Jsonb(told.get("session_metadata")) if told.get("session_metadata") is not None else None,
-        bool(told.get("trace_follows")),
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(STORE, values)
-        row = cursor.fetchone()
-    return row[0] if row else None
-
-
-def _told(attempt: rules.Attempt) -> dict[str, Any]:
-    return {
-        "attempt": attempt.attempt,
-        "outcome_type": str(attempt.outcome_type),
-        "causal_entry_keys": list(attempt.keys),
-        "causal_entry_versions": dict(attempt.versions),
-        "action_indices": list(attempt.action_indices),
-        "summary": attempt.summary,
-    }
 
 
 def _stored(account_id: int, report: Report) -> Committed:

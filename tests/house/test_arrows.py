@@ -75,7 +75,7 @@ def test_api_and_pages_do_not_know_each_other():
     assert [f"{who} -> {whom}" for who, whom, parts in rooms if parts == {"api", "ui"}] == []
 
 
-@pytest.mark.parametrize("module", sources("memories/rules", "outcomes/rules.py"), ids=lambda module: module.name)
+@pytest.mark.parametrize("module", sources("memories/rules", "outcomes/rules"), ids=lambda module: module.name)
 def test_rules_know_nothing_but_python_and_rules(module):
     strangers = [
         name

@@ -103,7 +103,14 @@ def differences(recorded: Any, ours: Any, at: str = "") -> list[str]:
 def differences_of_lists(recorded: list[Any], ours: list[Any], at: str) -> list[str]:
     if recorded and not ours and at in ROWS:
         return [f"{at}: became an empty list"]
-    return [found for element in ours for shape in recorded for found in differences(shape, element, f"{at}[]")]
+    pairs = [(shape, element) for element in ours for shape in recorded if kind_of(shape) == kind_of(element)]
+    return [found for shape, element in pairs for found in differences(shape, element, f"{at}[]")]
+
+
+def kind_of(element: Any) -> str:
+    """Return whether an element of a retrieval is a hit, a warning or what is told beside both (contract.md 1.4)."""
+    marks = [mark for mark in ("_meta", "_avoid") if isinstance(element, dict) and mark in element]
+    return marks[0] if marks else ""
 
 
 def differences_of_members(recorded: dict[str, Any], ours: dict[str, Any], at: str) -> list[str]:

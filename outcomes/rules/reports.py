@@ -48,6 +48,11 @@ class Report:
     branch: str = "main"
     told: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def all_keys(self) -> list[str]:
+        """Return what it and its failed attempts relied on."""
+        return [*self.keys, *(key for attempt in self.attempts for key in attempt.keys)]
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:

@@ -1,0 +1,97 @@
+"""Past tasks of an entity, and past tasks that share words with a question: one statement."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memories.rules.kinds import SUCCESSES
+from memories.viewers import Viewer
+from outcomes.retrieval.question import Question
+from outcomes.rules import preconditions
+from outcomes.rules.episodes import Action, Episode, Use
+from senselab.pipeline import Query
+
+OF_ENTITY, ALIKE = 200, 200
+TASK_LETTERS = 2_000
+GOOD = frozenset(str(word) for word in SUCCESSES)
+# The newest that share a word; how alike they are is decided where their terms are weighed.
+SHARING = f"""
+    (SELECT t.outcome_id FROM outcomes_tasktext t
+      WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND t.terms && %(terms)s::text[]
+      ORDER BY t.at DESC LIMIT {ALIKE})
+"""
+AT = f"""
+    (SELECT t.outcome_id FROM outcomes_tasktext t
+      WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND {{path}} AND {{shown}}
+      ORDER BY t.at DESC LIMIT {OF_ENTITY})
+"""
+EXACTLY = "t.entity_path = %(path)s"
+BELOW = "(t.entity_path = %(path)s OR (t.entity_path >= %(below)s AND t.entity_path < %(beyond)s))"
+# A path that stands for nothing but somebody else's private entries does not exist for the caller.
+SHOWN = """(NOT EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
+                           AND h.entity_path = %(path)s)
+            OR EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
+                           AND h.entity_path = %(path)s AND h.owner = ANY(%(owners)s)))"""
+PAST = f"""
+    SELECT o.id, o.outcome_ref, o.committed_at, o.outcome_type, o.agent_id, o.session_id, o.verified_by,
+           left(o.task_input, {TASK_LETTERS}), o.situation,
+           ARRAY(SELECT t.entity_path FROM outcomes_tasktext t
+                  WHERE t.account_id = %(account)s AND t.outcome_id = o.id),
+           o.actions_taken::json,
+           {", ".join(f"o.session_metadata ->> '{name}'" for name in preconditions.NAMES)},
+           (SELECT json_agg(json_build_array(f.entry_id, f.step, f.outcome_type)) FROM memories_effect f
+             WHERE f.account_id = %(account)s AND f.outcome_id = o.id AND f.skipped = '')
+      FROM outcomes_outcome o
+     WHERE o.account_id = %(account)s AND o.id IN ({{asked}})
+     ORDER BY o.committed_at DESC, o.id DESC
+"""
+
+
+def query(question: Question, viewer: Viewer) -> Query | None:
+    """Return the statement for the past tasks a question may learn from; None where there can be none."""
+    parts = []
+    path = question.entity_path
+    if path:
+        shown = "TRUE" if viewer.sees_all else SHOWN
+        parts.append(AT.format(path=BELOW if question.descendants else EXACTLY, shown=shown))
+    if question.terms:
+        parts.append(SHARING)
+    if not parts:
+        return None
+    values = {
+        **viewer.parameters,
+        "branch": question.branch,
+        "terms": list(question.terms),
+        "path": path,
+        "below": f"{path}/",
+        "beyond": f"{path}0",
+    }
+    return PAST.format(asked=" UNION ".join(parts)), values
+
+
+def episode_of(row: Sequence[Any]) -> Episode:
+    """Return what a row of `query` tells."""
+    (outcome_id, ref, at, kind, agent, session, verified, task, situation, paths, actions, *environment, uses) = row
+    return Episode(
+        id=outcome_id,
+        ref=ref,
+        at=at,
+        won=kind in GOOD,
+        agent_id=agent,
+        session_id=session,
+        verified=verified != "",
+        task=task or "",
+        situation=situation or "",
+        paths=tuple(paths),
+        uses=tuple(Use(entry_id, step, word in GOOD) for entry_id, step, word in uses or ()),
+        actions=tuple(action_of(one) for one in actions if named(one)),
+        environment={n: v for n, v in zip(preconditions.NAMES, environment, strict=True) if v},
+    )
+
+
+def named(told: Any) -> bool:
+    return isinstance(told, dict) and isinstance(told.get("action_key"), str) and told["action_key"] != ""
+
+
+def action_of(told: Mapping[str, Any]) -> Action:
+    attempt = told.get("attempt")
+    return Action(told["action_key"], told.get("success") is True, attempt if isinstance(attempt, int) else None)

@@ -1,0 +1,140 @@
+"""Past tasks as ranking sees them, and how alike two tasks are."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from outcomes.rules import terms
+
+CONCLUSION = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An entry that a step of a task relied on, and whether that step went well."""
+
+    entry_id: int
+    step: int
+    won: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What was done at a step; `attempt` None is the last one."""
+
+    key: str
+    won: bool
+    attempt: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One task that ended: what it was, what it relied on, what was done, and how it went."""
+
+    id: int
+    ref: str
+    at: datetime
+    won: bool
+    agent_id: str = ""
+    session_id: str = ""
+    verified: bool = False
+    task: str = ""
+    situation: str = ""
+    paths: tuple[str, ...] = ()
+    uses: tuple[Use, ...] = ()
+    actions: tuple[Action, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def resolved_by(self) -> tuple[int, ...]:
+        """Return the entries that a success relied on at last and no failed attempt had relied on."""
+        if not self.won:
+            return ()
+        failed = {use.entry_id for use in self.uses if not use.won}
+        return tuple(use.entry_id for use in self.uses if use.won and use.entry_id not in failed)
+
+    @property
+    def resolving_action(self) -> str | None:
+        last = [action.key for action in self.actions if action.attempt is None and action.won]
+        return last[-1] if self.won and last else None
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A past task and how alike it is to the present one, 0..1; `weight` is what it counts among its like."""
+
+    episode: Episode
+    similarity: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """From where two tasks are alike, and how fast those less alike than the best lose their weight."""
+
+    least: float
+    spread: float
+
+
+# Cosines of sentence vectors crowd near 1, shared words do not.
+BY_VECTORS = Likeness(least=0.75, spread=0.03)
+BY_WORDS = Likeness(least=0.45, spread=0.12)
+DROPPED = 0.1
+# What a word that every task has still counts, so that equal tasks are alike whatever they say.
+EVERYWHERE = 0.1
+# So many tasks of other kinds are imagined beside those known.
+BACKGROUND = 50
+
+
+def folded(situation: str) -> str:
+    return " ".join(situation.casefold().split())
+
+
+def weights(tasks: Sequence[frozenset[str]]) -> Mapping[str, float]:
+    """Return what each term says about which task this is: rare ones say more, but those met only once may be chance.
+
+    The same task told a hundred times is one task here, or its words would seem to say nothing.
+    """
+    distinct = set(tasks)
+    counted = Counter(term for task in distinct for term in task)
+    many = len(distinct) + BACKGROUND + 1
+    return {term: EVERYWHERE + math.log(many / (df + 1)) * df / (df + 1) for term, df in counted.items()}
+
+
+def similarity(left: frozenset[str], right: frozenset[str], weight: Mapping[str, float]) -> float:
+    """Return the cosine of two tasks by their terms."""
+    if not left or not right:
+        return 0.0
+    shared = sum(weight[term] ** 2 for term in left & right)
+    return min(1.0, shared / (_norm(left, weight) * _norm(right, weight)))
+
+
+def _norm(task: frozenset[str], weight: Mapping[str, float]) -> float:
+    return math.sqrt(sum(weight[term] ** 2 for term in task))
+
+
+def near(
+    task: str, situation: str, episodes: Sequence[Episode], *, cosines: Mapping[int, float] | None = None
+) -> list[Near]:
+    """Return the past tasks that are like this one, most alike first.
+
+    The same declared situation is the same task. `cosines`, by episode id, come from vectors; where there are none,
+    words decide.
+    """
+    known = cosines or {}
+    asked = terms.of_task(task)
+    told = [terms.of_task(episode.task) for episode in episodes]
+    weight = weights([*told, asked])
+    found = []
+    for episode, words in zip(episodes, told, strict=True):
+        if situation and folded(situation) == folded(episode.situation):
+            found.append((episode, 1.0, BY_WORDS))
+        elif (cosine := known.get(episode.id, 0.0)) >= BY_VECTORS.least:
+            found.append((episode, cosine, BY_VECTORS))
+        elif (alike := similarity(asked, words, weight)) >= BY_WORDS.least:
+            found.append((episode, alike, BY_WORDS))
+    best = {way: max((alike for _, alike, of in found if of is way), default=0.0) for way in (BY_VECTORS, BY_WORDS)}
+    weighed = [Near(episode, alike, math.exp(-(best[way] - alike) / way.spread)) for episode, alike, way in found]
+    return sorted((one for one in weighed if one.weight >= DROPPED), key=lambda one: -one.similarity)

@@ -1,0 +1,117 @@
+"""Local evidence: how an entry did on tasks like this one, whatever its whole record says (contract.md 3.9, 6)."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from outcomes.rules.episodes import Near
+
+RESCUE_USES, RESCUE_SHARE = 2, 0.6
+FAILURES_IN_A_ROW = 2
+# A lesser likeness may shade a score, but not overturn an order.
+TELLING = 0.35
+FADE = 0.8
+BELOW = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One use of an entry in a task like this one; `resolved_by` are those that did what it did not."""
+
+    at: datetime
+    won: bool
+    weight: float
+    resolved_by: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """What nearby tasks say of an entry: masses, how many there were, and what that counts against its record."""
+
+    success: float
+    failure: float
+    n: int
+    weight: float
+    rescues: bool
+    fails: bool
+
+    @property
+    def signal(self) -> float:
+        """Return the verdict in -1..1."""
+        return (self.success - self.failure) / (1 + self.success + self.failure)
+
+    def told(self) -> dict[str, float | int]:
+        figures = {"success": self.success, "failure": self.failure, "n": self.n, "weight": self.weight}
+        return {name: round(figure, 4) for name, figure in figures.items()}
+
+
+def events(found: Sequence[Near], since: Mapping[int, datetime]) -> dict[int, list[Event]]:
+    """Return what befell each entry, newest first; only what befell its present claim, written at `since`."""
+    told: dict[int, list[Event]] = defaultdict(list)
+    for one in found:
+        episode = one.episode
+        resolvers = episode.resolved_by
+        for use in episode.uses:
+            if use.entry_id in since and since[use.entry_id] <= episode.at:
+                by = () if use.won else tuple(other for other in resolvers if other != use.entry_id)
+                told[use.entry_id].append(Event(episode.at, use.won, one.weight, by))
+    return {entry_id: sorted(of, key=lambda event: event.at, reverse=True) for entry_id, of in told.items()}
+
+
+def local(told: Sequence[Event]) -> Local:
+    """Return what nearby events, newest first, say; older ones fade as evidence does."""
+    success = failure = 0.0
+    for age, event in enumerate(told):
+        mass = event.weight * FADE**age
+        success, failure = (success + mass, failure) if event.won else (success, failure + mass)
+    telling = [event for event in told if event.weight >= TELLING]
+    wins = sum(event.won for event in telling)
+    newest = telling[:FAILURES_IN_A_ROW]
+    n = sum(event.weight for event in told)
+    return Local(
+        success=success,
+        failure=failure,
+        n=len(told),
+        weight=n / (n + 2),
+        rescues=len(telling) >= RESCUE_USES and wins / len(telling) >= RESCUE_SHARE and newest[0].won,
+        fails=len(newest) == FAILURES_IN_A_ROW and not any(event.won for event in newest),
+    )
+
+
+def beaten(told: Mapping[int, Sequence[Event]]) -> list[tuple[datetime, int, tuple[int, ...]]]:
+    """Return (when, entry, those that resolved the task instead), oldest first.
+
+    Only an entry whose newest telling event is such a failure is beaten: a success since then takes it back. Of those
+    that resolved it only the ones that have not failed since are named.
+    """
+    newest = {entry_id: next((event for event in of if event.weight >= TELLING), None) for entry_id, of in told.items()}
+    lost = []
+    for entry_id, event in newest.items():
+        if event is None or event.won:
+            continue
+        holding = tuple(other for other in event.resolved_by if (last := newest.get(other)) is None or last.won)
+        if holding:
+            lost.append((event.at, entry_id, holding))
+    return sorted(lost)
+
+
+def ordered(
+    scores: Mapping[int, float], told: Mapping[int, Sequence[Event]]
+) -> tuple[dict[int, float], dict[int, int]]:
+    """Return scores in which what failed stands below what resolved its task, and who stands below whom.
+
+    The two change places rather than the failed one sinking: what worked on such a task must not rank below what was
+    never tried on one.
+    """
+    now, below = dict(scores), {}
+    for _, entry_id, resolvers in beaten(told):
+        present = [other for other in resolvers if other in now]
+        if entry_id not in now or not present:
+            continue
+        best = max(present, key=lambda other: now[other])
+        below[entry_id] = best
+        if now[entry_id] >= now[best]:
+            now[best] = now[entry_id]
+            now[entry_id] *= BELOW
+    return now, below

@@ -1,0 +1,89 @@
+"""How well a text answers a query by its words: a share weighted by rarity, and BM25 brought to 0..1."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memories.rules import folding
+from outcomes.rules import terms
+
+SATURATION, LENGTH_SHARE = 1.2, 0.5
+# A word of the key says more than one of the value.
+KEY_TIMES = 2
+LEAST_LENGTH = 8.0
+# Candidates are those that share a word, so a word that all of them have is not one that every entry has.
+BACKGROUND = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The terms of an entry: of its key and value, and of its path."""
+
+    counts: Mapping[str, int]
+    length: int
+    path: frozenset[str]
+
+    def has(self, term: str) -> bool:
+        return term in self.counts
+
+
+def text_of(path: str, key: str, value: str) -> Text:
+    """Return the terms of an entry; of its value, which is JSON text, the first 4,000 characters are read."""
+    of_key = terms.all_terms(key)
+    of_value = terms.all_terms(folding.spoken(value[: terms.LETTERS]))
+    counts = Counter(of_value)
+    for term in of_key:
+        counts[term] += KEY_TIMES
+    return Text(counts, len(of_value) + len(of_key), frozenset(terms.all_terms(path)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a query's terms weigh among these candidates."""
+
+    asked: tuple[str, ...]
+    keyword: Mapping[str, float]
+    rarity: Mapping[str, float]
+    average: float
+
+
+def scale(asked: Sequence[str], texts: Sequence[Text], tasks: Sequence[frozenset[str]] = ()) -> Scale:
+    """Return the weights of a query's terms over a pool, or over the past tasks of its entity that have them."""
+    found = {term: terms.bits(at for at, text in enumerate(texts) if text.has(term)) for term in asked}
+    of_tasks = Counter(term for task in tasks for term in task)
+    pool = len(texts) + BACKGROUND
+    keyword = {}
+    for term in asked:
+        many, df = (len(tasks), of_tasks[term]) if of_tasks[term] else (pool, found[term].bit_count())
+        overlap = sum(terms.jaccard(found[term], found[other]) for other in asked if other != term)
+        keyword[term] = math.log((many + 1) / (df + 1)) / (1 + overlap)
+    rarity = {}
+    for term in asked:
+        df = found[term].bit_count()
+        rarity[term] = math.log(1 + (pool - df + 0.5) / (df + 0.5))
+    average = sum(text.length for text in texts) / len(texts) if texts else 1.0
+    return Scale(tuple(asked), keyword, rarity, max(LEAST_LENGTH, average))
+
+
+def keyword(over: Scale, text: Text) -> float:
+    """Return the share of a query's terms that a key and value hold, 0..1, each weighted by its rarity."""
+    if not over.asked:
+        return 0.0
+    whole = sum(over.keyword.values())
+    if whole <= 0:
+        return sum(text.has(term) for term in over.asked) / len(over.asked)
+    return min(1.0, sum(weight for term, weight in over.keyword.items() if text.has(term)) / whole)
+
+
+def lexical(over: Scale, text: Text) -> float:
+    """Return how much of a query a text answers, 0..1: BM25; a term met once in a text of usual length counts 1."""
+    whole = sum(over.rarity.values())
+    if whole <= 0:
+        return 0.0
+    stretch = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * text.length / over.average)
+    total = 0.0
+    for term, weight in over.rarity.items():
+        times = text.counts.get(term, 0) + (term in text.path)
+        total += weight * min(1.0, times * (1 + SATURATION) / (times + stretch))
+    return min(1.0, total / whole)
