@@ -115,7 +115,7 @@ PLACES = (
     Place("agents", "Agents", "bot", "a", small=False, belongs=("agent",)),
     Place("tiers", "Tiers", "flame", "i", small=False, belongs=("forecast",)),
     Place("jobs", "Jobs", "list-checks", "j", small=False),
-    Place("settings", "Settings", "settings", "s", small=False, belongs=("policy",)),
+    Place("settings", "Settings", "settings", "s", small=False, belongs=("policy", "data")),
 )
 
 

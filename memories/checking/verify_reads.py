@@ -1,7 +1,7 @@
 """Reads an account's ledger in batches, whole entries at a time, and hands it to memories.checking.verify."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
@@ -68,8 +68,18 @@ def one_view() -> Iterator[None]:
         yield
 
 
-def account_findings(account: Account, tally: Tally) -> Iterator[tuple[str, Finding]]:
-    """Yield (where, what does not fit) for one account, counting in `tally`; a batch is in memory at a time."""
+def versions(account_id: int) -> int:
+    """Return how many versions there are to look at."""
+    return int(rows("SELECT count(*) FROM memories_entryversion WHERE account_id = %s", account_id)[0][0])
+
+
+def account_findings(
+    account: Account, tally: Tally, tell: Callable[[], None] = lambda: None
+) -> Iterator[tuple[str, Finding]]:
+    """Yield (where, what does not fit) for one account, counting in `tally`; a batch is in memory at a time.
+
+    `tell` is called after each batch.
+    """
     policies = policy_reads.known(account.pk, account_policy(account))
     for ids in entry_batches(account.pk):
         histories = read_histories(account.pk, ids)
@@ -85,6 +95,7 @@ def account_findings(account: Account, tally: Tally) -> Iterator[tuple[str, Find
         for claim_id, words in claim_findings(account.pk, list(first_said)):
             entry, number = first_said[claim_id]
             yield entry, Finding(number, words)
+        tell()
     yield from verify_sums.findings(account.pk)
 
 

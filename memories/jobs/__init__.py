@@ -12,15 +12,17 @@ from django.utils import timezone
 from memories.jobs import catalogue, places, policies, refreshing, tiering
 from memories.jobs.accounts import everywhere, in_account
 from memories.jobs.asking import asked
-from memories.jobs.catalogue import JOBS, OFFSETS, SCHEDULES
+from memories.jobs.catalogue import HOURS, JOBS, LONGEST, OFFSETS, SCHEDULES
 from memories.jobs.locks import LOCKS, alone
 from memories.jobs.places import decayed, expired, transitions
 from memories.jobs.refreshing import refresh
 from memories.jobs.tiering import retier
 
 __all__ = [
+    "HOURS",
     "JOBS",
     "LOCKS",
+    "LONGEST",
     "OFFSETS",
     "SCHEDULES",
     "alone",
@@ -43,6 +45,7 @@ __all__ = [
     "tiering",
     "tiers",
     "transitions",
+    "verify",
 ]
 
 KEPT_ANSWERS = timedelta(hours=24)
@@ -80,3 +83,8 @@ def importance() -> int:
 def embed() -> int:
     """Give what was written vectors. Each minute."""
     return everywhere("embed", JOBS["embed"].work)
+
+
+def verify() -> int:
+    """Check every entry and seal. Each night."""
+    return everywhere("verify", JOBS["verify"].work)

@@ -9,6 +9,7 @@ from memories.jobs.catalogue import JOBS, Foresee
 from memories.jobs.runs import UNDER_WAY, Run
 from memories.models import JobRun
 from memories.models.time import JobState
+from memories.services import running
 from senselab.accounts.models import Account
 
 
@@ -27,7 +28,7 @@ def asked() -> int:
                 changed += turn(account, run)
             goes_on = goes_on or left(account.pk, run)
     if goes_on:
-        async_task("memories.jobs.asked")
+        async_task("memories.jobs.asked", timeout=running.LONGEST)
     gathered.raise_all("asked")
     return changed
 

@@ -5,9 +5,21 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memories import figures
-from memories.jobs import dry, embedding, evaluating, places, policies, refreshing, runs, tiering
+from memories.jobs import (
+    dry,
+    embedding,
+    evaluating,
+    importing,
+    places,
+    policies,
+    refreshing,
+    runs,
+    tiering,
+    verifying,
+)
 from memories.jobs.accounts import Work
 from memories.jobs.runs import Run
+from memories.services import uploads
 from senselab.accounts.models import Account
 
 Foresee = Callable[[Account, datetime], dry.Looked]
@@ -26,12 +38,17 @@ class Job:
     work: Work
     foresee: Foresee | None
 
+    @property
+    def can_foresee(self) -> bool:
+        return self.foresee is not None
+
 
 def fold(account: Account, now: datetime, run: Run) -> None:
     """Fold what writes added to the sums, and drop moves, days and runs that nobody looks at any more."""
     folded = figures.fold(account.pk)
     tiering.forget(account.pk, now)
     runs.forget(account.pk, now)
+    uploads.drop_left(account.pk)
     run.step(looked=folded, changed=folded)
 
 
@@ -70,6 +87,14 @@ JOBS = {
             "policy", "Policy", "Applies a policy that was saved: next crossings, status and tiers of every entry.",
             "", 0, "when a policy is saved", policies.apply, None,
         ),
+        Job(
+            "import", "Import", "Takes in a history that was uploaded, all of it or nothing.",
+            "", 0, "when a file is uploaded", importing.take_in, None,
+        ),
+        Job(
+            "verify", "Check", "Recomputes every entry from its ledger and every seal; says what was altered.",
+            "verify", 1440, "each night", verifying.verify, None,
+        ),
     )
 }  # fmt: skip
 
@@ -83,6 +108,11 @@ SCHEDULES = {
     "embed": ("memories.jobs.embed", 1),
     "decay": ("memories.jobs.decay", 60),
     "importance": ("memories.jobs.importance", 60),
+    "verify": ("memories.jobs.verify", 1440),
 }
+# At which hour of the day (UTC) a schedule runs first; the others run at once.
+HOURS = {"verify": 2}
+# Seconds after which a job counts as stuck where the usual five minutes are too few.
+LONGEST = {"verify": 6 * 3600, "asked": 3600}
 # Seconds by which the first run of a schedule comes later than the others'.
 OFFSETS = {"tiers between": 30}

@@ -14,6 +14,8 @@ LOCKS = {
     "policy": 7106,
     "importance": 7107,
     "embed": 7108,
+    "import": 7120,
+    "verify": 7121,
 }
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from memories.models import JobRun
 from memories.models.time import JobState
 from senselab.accounts.models import Account
+from senselab.errors import Refusal
 
 # Progress is written at most this often; a turn longer than this leaves the rest to the next one.
 TELL_SECONDS = 1.0
@@ -157,7 +158,8 @@ class Recorded:
         if isinstance(error, Cancelled):
             return ended | {"state": JobState.CANCELLED}
         ended |= {"failures": self.failures + 1, "error": words_of(error)}
-        tried_enough = self.asked is None or ended["failures"] >= FAILURES
+        # What the product refuses it would refuse again.
+        tried_enough = self.asked is None or ended["failures"] >= FAILURES or isinstance(error, Refusal)
         return ended | ({"state": JobState.FAILED} if tried_enough else {"state": JobState.WAITING})
 
 

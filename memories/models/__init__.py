@@ -15,7 +15,7 @@ from memories.models.counting import Counter, CounterDelta, Reading, Recall
 from memories.models.history import ChangeSet, Commit, Effect, EntryVersion
 from memories.models.review import BulkItem, BulkRun, Comment, Evidence, ReviewMark, ReviewTrace
 from memories.models.state import State, choices, probability
-from memories.models.time import JobRun, PolicyVersion, TierDay, TierMove
+from memories.models.time import JobRun, PolicyVersion, TierDay, TierMove, UploadPart
 from memories.rules.kinds import EvidenceStatus, MemoryType, Status
 from senselab.accounts.models import Account
 
@@ -41,6 +41,7 @@ __all__ = [
     "ReviewTrace",
     "TierDay",
     "TierMove",
+    "UploadPart",
 ]
 
 

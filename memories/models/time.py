@@ -51,6 +51,19 @@ class JobRun(models.Model):
         return f"{self.job}, {self.state}"
 
 
+class UploadPart(models.Model):
+    """A piece of a file that waits for the run that takes it in; the worker may stand on another machine."""
+
+    pk = models.CompositePrimaryKey("account_id", "run_id", "number")
+    account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    run_id = models.BigIntegerField()
+    number = models.IntegerField()
+    data = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"part {self.number}"
+
+
 class TierDay(models.Model):
     """How many entries stood in each tier of a branch at the end of a day (UTC), or so far today."""
 

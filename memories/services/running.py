@@ -10,6 +10,9 @@ from memories.models import JobRun
 from memories.models.time import JobState
 from senselab.errors import Conflict, NotFound
 
+# Seconds after which a turn counts as stuck: a whole import is one turn.
+LONGEST = 3600
+
 
 @transaction.atomic
 def ask(
@@ -35,8 +38,13 @@ def ask(
             terms=terms or {},
             created_at=now,
         )
-    transaction.on_commit(lambda: async_task("memories.jobs.asked"))
+    transaction.on_commit(lambda: async_task("memories.jobs.asked", timeout=LONGEST))
     return row.pk
+
+
+def amend(account_id: int, run_id: int, *, terms: dict[str, Any]) -> None:
+    """Say more of what a run that waits was asked to do."""
+    JobRun.objects.filter(account_id=account_id, id=run_id, state=JobState.WAITING).update(terms=terms)
 
 
 @transaction.atomic

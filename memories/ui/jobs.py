@@ -59,7 +59,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 @for_admins
 def run_job(request: HttpRequest, job: str) -> HttpResponse:
     """Ask for a run of a job, or with `dry` for a count of what it would do."""
-    if job not in JOBS or job == "policy":
+    if job not in JOBS or not JOBS[job].schedule or ("dry" in request.POST and not JOBS[job].can_foresee):
         raise Http404
     dry = "dry" in request.POST
     account_id, who = viewer_of(request).account_id, actor_of(request).name

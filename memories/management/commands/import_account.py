@@ -1,0 +1,46 @@
+"""Take in an exported history: into an empty account, or a new one of that slug; all of it or nothing."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from memories.management.progress import bar
+from memories.services import importing
+from senselab.accounts import services as accounts
+from senselab.accounts.models import Account
+from senselab.accounts.services import NoSuchAccount
+from senselab.errors import Refusal
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("account", metavar="SLUG", help="the account, made when there is none")
+        parser.add_argument("file", metavar="FILE", type=Path, help="what export_account wrote")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        try:
+            count = take_in(options["account"], path)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+        except Refusal as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt as error:
+            raise CommandError("Stopped; nothing was taken in.") from error
+        self.stdout.write(f"{options['account']}: {count:,} lines taken in; manage.py verify checks every one.")
+
+
+def take_in(slug: str, path: Path) -> int:
+    with path.open("rb") as file, bar(f"Importing {slug}", path.stat().st_size) as tell, transaction.atomic():
+        return importing.take_in(found_or_made(slug), file, tell=lambda count: tell(file.tell()))
+
+
+def found_or_made(slug: str) -> Account:
+    try:
+        return accounts.find_account(slug)
+    except NoSuchAccount:
+        return accounts.create_account(slug)

@@ -1,0 +1,1 @@
+"""Taking an account along: its whole history as lines of JSON, and back, by natural names only."""

@@ -1,0 +1,83 @@
+"""Settings > Data: an account's history as a file, and back from one; its lists for spreadsheets."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from memories.jobs import job_reads
+from memories.services import uploads
+from memories.transfer import leaving, tabular
+from memories.ui.people import actor_of, viewer_of
+from senselab.errors import Refusal
+from senselab.ui import for_admins, render_page
+
+WORDS = {"entries": "Entries", "outcomes": "Outcomes", "changes": "Changes"}
+
+
+@require_safe
+@for_admins
+def data(request: HttpRequest) -> HttpResponse:
+    """Show what can be taken along, and how far what arrives has come; htmx asks again while it does."""
+    return render_page(request, "memories/data.html", part="memories/_arrival.html", context=shown(request))
+
+
+def shown(request: HttpRequest) -> dict[str, Any]:
+    account = request.person_account  # type: ignore[attr-defined]
+    run = job_reads.latest(account.pk, "import")
+    lines = leaving.size(account.pk)
+    return {
+        "lines": lines,
+        "lists": [(name, WORDS[name]) for name in tabular.LISTS],
+        "run": run,
+        "progress": job_reads.progress(run) if run else None,
+        "works": run is not None and run.state in {"waiting", "running"},
+        "may_run": True,
+    }
+
+
+@require_safe
+@for_admins
+def export_data(request: HttpRequest) -> HttpResponse:
+    """Send the account's whole history, as it is read."""
+    account = request.person_account  # type: ignore[attr-defined]
+    return download(leaving.export(account), f"{account.slug}.jsonl", "application/jsonl")
+
+
+@require_safe
+@for_admins
+def export_list(request: HttpRequest, name: str) -> HttpResponse:
+    """Send one list of the account as CSV."""
+    if name not in tabular.LISTS:
+        raise Http404
+    account = request.person_account  # type: ignore[attr-defined]
+    return download(tabular.pieces(account.pk, name), f"{account.slug}-{name}.csv", "text/csv; charset=utf-8")
+
+
+def download(pieces: Iterator[bytes], name: str, kind: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
+    answer: Any = StreamingHttpResponse(pieces, content_type=kind, headers=headers)
+    return answer
+
+
+@require_POST
+@for_admins
+def import_data(request: HttpRequest) -> HttpResponse:
+    """Keep an uploaded history for the worker, which takes it in whole or not at all."""
+    file = request.FILES.get("file")
+    if file is None:
+        messages.error(request, "Choose a file first: one that was downloaded here, or written by export_account.")
+        return redirect("data")
+    account_id, who = viewer_of(request).account_id, actor_of(request).name
+    try:
+        kept = file.chunks(uploads.PIECE)
+        uploads.keep(account_id, kept, name=file.name or "", by=who, now=timezone.now())
+    except Refusal as refusal:
+        messages.error(request, refusal.detail)
+    else:
+        messages.success(request, "The file is here; the worker takes it in now.")
+    return redirect("data")

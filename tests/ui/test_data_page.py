@@ -1,0 +1,111 @@
+"""Settings > Data: an account leaves as a file and comes back from one, for admins; lists go to spreadsheets."""
+
+import csv
+import io
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from memories import jobs
+from memories.models import JobRun, UploadPart
+from memories.transfer import leaving, tabular
+from senselab.accounts import services as accounts
+from senselab.accounts.models import Role
+from tests.db import acts
+from tests.ui.conftest import Page
+
+
+@pytest.fixture
+def door(client_of, ada):
+    return client_of(ada)
+
+
+def joined(person, account):
+    accounts.give_role(person, account, Role.ADMIN)
+    return person
+
+
+def body(answer):
+    return b"".join(answer.streaming_content)
+
+
+def upload(client, content, name="acme.jsonl"):
+    return client.post("/settings/data/import/", {"file": SimpleUploadedFile(name, content)}, follow=True)
+
+
+def at(client, account):
+    client.post("/account/", {"account": account.slug})
+    return client
+
+
+def test_the_history_is_downloaded_as_the_command_writes_it(door, account):
+    acts.put(account, {"most": 3})
+    answer = door.get("/settings/data/export/")
+    assert answer["Content-Disposition"] == f'attachment; filename="{account.slug}.jsonl"'
+    assert body(answer) == b"".join(leaving.export(account))
+
+
+def test_an_upload_is_taken_in_by_the_worker_and_gives_the_same_file_again(door, ada, account, other_account):
+    acts.put(account, {"most": 3})
+    acts.told(account, "task-1")
+    file = b"".join(leaving.export(account))
+    joined(ada, other_account)
+    page = Page(upload(at(door, other_account), file))
+    assert "the worker takes it in now" in page.text
+    assert "waiting" in page.text
+    jobs.asked()
+    assert b"".join(leaving.export(other_account)) == file
+    run = JobRun.objects.get(account_id=other_account.pk, job="import")
+    assert (run.state, run.looked, run.changed) == ("done", run.total, run.total - 1) or run.looked == run.changed
+    assert not UploadPart.objects.filter(account_id=other_account.pk).exists()
+    assert "holds" in Page(door.get("/settings/data/")).text
+
+
+def test_a_file_that_is_none_of_ours_fails_once_and_says_why(door, account):
+    upload(door, b"a,b\n1,2\n")
+    with pytest.raises(ExceptionGroup):
+        jobs.asked()
+    run = JobRun.objects.get(account_id=account.pk, job="import")
+    assert (run.state, run.failures) == ("failed", 1)
+    assert "Line 1 is no line of an export" in run.error
+    assert "failed" in Page(door.get("/settings/data/")).text
+    jobs.fold()
+    assert not UploadPart.objects.filter(account_id=account.pk).exists()
+
+
+def test_an_account_that_holds_something_takes_no_file(door, account):
+    acts.put(account, 1)
+    assert "already" in Page(upload(door, b"{}\n")).text
+    assert not JobRun.objects.filter(account_id=account.pk, job="import").exists()
+
+
+def test_without_a_file_the_page_says_so(door, account):
+    assert "Choose a file first" in Page(door.post("/settings/data/import/", follow=True)).text
+    assert "holds no line" in Page(upload(door, b" ")).text
+
+
+@pytest.mark.parametrize("name", tabular.LISTS)
+def test_a_list_goes_to_a_spreadsheet_without_a_formula(door, account, name):
+    acts.put(account, "=1+1", reason="@SUM(A1)", key="=cmd")
+    acts.told(account, "-2+3", "success", "shop/=cmd")
+    answer = door.get(f"/settings/data/{name}.csv")
+    rows = list(csv.reader(io.StringIO(body(answer).decode())))
+    assert len(rows) >= 2
+    assert all(len(row) == len(rows[0]) for row in rows)
+    assert not [cell for row in rows[1:] for cell in row if cell.startswith(("=", "@", "-2"))]
+
+
+def test_only_admins_of_the_account_get_any_of_it(client_of, rex, vera, account):
+    for person in (rex, vera):
+        for path in ("", "export/", "entries.csv"):
+            assert client_of(person).get(f"/settings/data/{path}").status_code == 403
+        assert client_of(person).post("/settings/data/import/").status_code == 403
+    assert client_of(rex).get("/jobs/").status_code == 200
+
+
+def test_an_unknown_list_is_not_found(door):
+    assert door.get("/settings/data/secrets.csv").status_code == 404
+
+
+def test_an_import_cannot_be_run_from_the_page_of_jobs(door):
+    assert door.post("/jobs/import/run/").status_code == 404
