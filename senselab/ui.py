@@ -108,10 +108,17 @@ class Place:
 
 PLACES = (
     Place("overview", "Overview", "layout-dashboard", "o"),
-    Place("entries", "Entries", "library", "e", belongs=("entry", "compare", "rollback", "new_entry", "edit_entry")),
+    Place(
+        "entries",
+        "Entries",
+        "library",
+        "e",
+        belongs=("entry", "compare", "rollback", "new_entry", "edit_entry", "connections"),
+    ),
     Place("review", "Review", "inbox", "r", belongs=("contested", "wrong", "bulk", "bulk_run")),
     Place("outcomes", "Outcomes", "activity", "t", belongs=("outcome",)),
     Place("change_sets", "Changes", "history", "c", belongs=("change_set", "undo")),
+    Place("traces", "Traces", "route", "p", small=False, belongs=("trace",)),
     Place("agents", "Agents", "bot", "a", small=False, belongs=("agent",)),
     Place("tiers", "Tiers", "flame", "i", small=False, belongs=("forecast",)),
     Place("jobs", "Jobs", "list-checks", "j", small=False),

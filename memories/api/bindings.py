@@ -1,5 +1,6 @@
 """What an agent says it can do, and what it binds its own writes to (contract.md 1.11)."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -59,7 +60,16 @@ class CapabilitiesBody(msgspec.Struct):
 
 def told(agent: Agent, viewer: Viewer) -> dict[str, Any]:
     """Return an agent as contract.md 1.11 has it; its entries are counted as far as the viewer may see them."""
-    sums = figures.by_agent(viewer).get(agent.agent_id, Totals())
+    return told_all([agent], viewer)[0]
+
+
+def told_all(agents: Sequence[Agent], viewer: Viewer) -> list[dict[str, Any]]:
+    """Return agents as contract.md 1.11 has them; one statement for all."""
+    sums = figures.by_agent(viewer)
+    return [_told(agent, sums.get(agent.agent_id, Totals())) for agent in agents]
+
+
+def _told(agent: Agent, sums: Totals) -> dict[str, Any]:
     return {
         "id": str(agent.pk),
         "namespace": "default",

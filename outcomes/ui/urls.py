@@ -1,10 +1,15 @@
-"""Pages of outcomes."""
+"""Pages of outcomes, traces and agents."""
 
 from django.urls import path
 
-from outcomes.ui import pages
+from outcomes.ui import agents, connections, pages, traces
 
 urlpatterns = [
     path("outcomes/", pages.outcomes, name="outcomes"),
     path("outcomes/<int:outcome_id>/", pages.outcome, name="outcome"),
+    path("traces/", traces.traces, name="traces"),
+    path("traces/<uuid:trace_id>/", traces.trace, name="trace"),
+    path("agents/", agents.agents, name="agents"),
+    path("agents/<path:agent_id>/", agents.agent, name="agent"),
+    path("entry/connections/", connections.connections, name="connections"),
 ]

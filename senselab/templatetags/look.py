@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from senselab import bars, difftext, jsontext, marks, wording
+from senselab import bars, difftext, drawings, jsontext, marks, wording
 
 register = template.Library()
 
@@ -67,6 +67,15 @@ register.simple_tag(marks.avatar)
 register.simple_tag(marks.who)
 register.simple_tag(marks.legend)
 register.simple_tag(marks.swatch)
+
+# drawings
+register.filter("took", drawings.took)
+register.filter("step_word", drawings.step_word)
+register.filter("event_word", drawings.event_word)
+register.simple_tag(drawings.event_dot)
+register.simple_tag(drawings.step_dot)
+register.simple_tag(drawings.span_bar)
+register.simple_tag(drawings.reliability)
 
 # bars
 register.simple_tag(bars.share, name="share_bar")
