@@ -100,7 +100,10 @@ def page(viewer: Viewer, asked: Asked, *, cursor: str = "", offset: int = 0, lim
 
     :raises BadCursor: the cursor cannot be read.
     """
-    after = cursors.read(cursor, datetime.fromisoformat, int, int) if cursor else None
+    after = None
+    if cursor:
+        moment, place = cursors.read(cursor, datetime.fromisoformat, UUID)
+        after = [moment, *row_of(place)]
     most = limit + 1 + offset
     found: list[Event] = []
     for source, read in SOURCES.items():
@@ -110,7 +113,7 @@ def page(viewer: Viewer, asked: Asked, *, cursor: str = "", offset: int = 0, lim
     shown = found[:limit]
     more = len(found) > limit
     last = shown[-1] if more else None
-    return Page(shown, cursors.make(last.at.isoformat(), last.source, last.id) if last else "")
+    return Page(shown, cursors.make_after(last.at, event_id(last.source, last.id)) if last else "")
 
 
 def _span(asked: Asked, after: list[Any] | None, source: int, at: str, number: str, branch: str) -> tuple[str, Any]:
@@ -203,6 +206,11 @@ TYPES = {WRITES: ("write", "rollback"), OUTCOMES: ("outcome",), POSTED: ()}
 def event_id(source: int, number: int) -> UUID:
     """Return an id (a UUID of version 8) that says which row of which source an event is."""
     return UUID(f"00000000-0000-8{source:03x}-8000-{number:012x}")
+
+
+def row_of(place: UUID) -> tuple[int, int]:
+    """Return the source and the row an id names; of an id that none of ours is, what lies behind everything."""
+    return place.time_hi_version & 0xFFF, place.node
 
 
 def told(agent_id: str, event: Event) -> dict[str, Any]:

@@ -20,7 +20,16 @@ class BadCursor(Refusal):
 
 def make(*values: Any) -> str:
     """Return a cursor for a row's sort values, safe in a URL."""
-    return base64.urlsafe_b64encode(json.dumps(values, separators=(",", ":")).encode()).rstrip(b"=").decode()
+    return packed(values)
+
+
+def make_after(moment: datetime, key: object) -> str:
+    """Return a cursor as the public client makes one itself, of a row's moment and id."""
+    return packed({"t": moment.isoformat(), "k": str(key)})
+
+
+def packed(value: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value, separators=(",", ":")).encode()).rstrip(b"=").decode()
 
 
 def read(cursor: str, *kinds: Callable[[Any], Any]) -> list[Any]:
@@ -30,6 +39,8 @@ def read(cursor: str, *kinds: Callable[[Any], Any]) -> list[Any]:
     """
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if isinstance(values, dict):
+            values = [values.get("t"), values.get("k")]
         if not isinstance(values, list) or len(values) != len(kinds):
             raise BadCursor("This cursor cannot be read.")
         return [kept(kind(value)) for kind, value in zip(kinds, values, strict=True)]

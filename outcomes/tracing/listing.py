@@ -92,7 +92,7 @@ def page(viewer: Viewer, asked: Asked, *, cursor: str = "", offset: int = 0, lim
         if not more:
             return Page(shown, "")
         if len(shown) >= limit:
-            return Page(shown, cursors.make(shown[-1].created_at.isoformat(), str(shown[-1].id)))
+            return Page(shown, cursors.make_after(shown[-1].created_at, shown[-1].id))
         after, offset = [found[-1].created_at, found[-1].id], 0
 
 

@@ -19,7 +19,16 @@ REFUSED = {"detail": "str", "errors": [{"pointer": "str", "detail": "str"}]}
 # Members whose names are the caller's words: their values have a type, their names have not.
 MAPS = {"agents", "entities", "memory_type_counts", "causal_entry_versions", "covariates"}
 # What the caller sent, whatever it is; in a list the first element of another server need not be ours.
-FREE = {"value", "tool_calls", "attempts", "actions_taken", "session_metadata"}
+FREE = {
+    "value",
+    "tool_calls",
+    "attempts",
+    "actions_taken",
+    "session_metadata",
+    "parameters",
+    "details",
+    "provenance",
+}
 # Comes with retrieval, whose relevance it reports; the client takes it when it is there.
 OPTIONAL = {"memory_gap"}
 # Lists that may not become empty; the shorter ones inside (references, validators) depend on which row comes first.
@@ -37,6 +46,8 @@ NULLABLE = {
     "task_input",
     "response_text",
     "final_action_index",
+    "actor_agent_id",
+    "duration_ms",
 }
 
 
@@ -73,6 +84,25 @@ MEANT = [
         "an unknown outcome is refused: the client took the 200 for a success",
     ),
     Meant("pg2:search_fts", "POST /api/v1/search", 200, [], "a search finds what holds every word, not any of them"),
+    *(
+        Meant(phase, "POST /api/v1/graph/edges", 200, {"status": "str"}, "an edge is kept, where the peer failed")
+        for phase in (
+            "write_same_key_v2",
+            "commit_success",
+            "attempt_then_commit",
+            "commit_failure_explicit",
+            "commit_legacy",
+            "read_from",
+            "run_facade",
+        )
+    ),
+    Meant(
+        "graph_neighbors",
+        "GET /api/v1/pro/graph/neighbors",
+        200,
+        {"entity": "str", "edges": [], "count": "int"},
+        "neighbours are found, where the peer told an error",
+    ),
     Meant("err_missing_field", "POST /api/v1/entries", 422, REFUSED, "`detail` is a sentence: the client shows it"),
     Meant("err_limit_0", "GET /api/v1/entries", 422, REFUSED, "`detail` is a sentence: the client shows it"),
 ]
@@ -93,6 +123,9 @@ def differences(recorded: Any, ours: Any, at: str = "") -> list[str]:
         # A recorded null says nothing about the type.
         return []
     found = type_of(ours)
+    if (recorded, found) == ("object", "dict"):
+        # An object whose members were not recorded.
+        return []
     if found != (recorded if isinstance(recorded, str) else type_of(recorded)):
         return [f"{at}: {recorded if isinstance(recorded, str) else type_of(recorded)} became {found}"]
     if isinstance(recorded, list):
