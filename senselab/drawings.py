@@ -63,14 +63,19 @@ def event_dot(kind: str, outcome_type: str | None = None) -> SafeString:
     return format_html('<span class="{}">{}</span>', f"dot {tone}".strip(), marks.icon(name, "s"))
 
 
+def fixed(value: float) -> str:
+    """Return a number for an attribute: "12.4"."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
 def span_bar(x: float, width: float, failed: bool = False) -> SafeString:
     """Return a thin bar over a whole span, the part in per cent from `x` filled."""
     return format_html(
         '<svg class="split-bar thin" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        '<rect class="c" width="100" height="8"/><rect class="{}" x="{:.2f}" width="{:.2f}" height="8"/></svg>',
+        '<rect class="c" width="100" height="8"/><rect class="{}" x="{}" width="{}" height="8"/></svg>',
         "r" if failed else "a",
-        x,
-        width,
+        fixed(x),
+        fixed(width),
     )
 
 
@@ -82,9 +87,14 @@ def reliability(points: Sequence[tuple[float, float, int]]) -> SafeString:
     most = max((uses for _, _, uses in points), default=1)
     dots = format_html_join(
         "",
-        '<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" class="{}"/>',
+        '<circle cx="{}" cy="{}" r="{}" class="{}"/>',
         (
-            (24 + 160 * stated, 170 - 160 * held, 4 + 5 * (uses / most) ** 0.5, "g" if held >= stated - 0.1 else "r")
+            (
+                fixed(24 + 160 * stated),
+                fixed(170 - 160 * held),
+                fixed(4 + 5 * (uses / most) ** 0.5),
+                "g" if held >= stated - 0.1 else "r",
+            )
             for stated, held, uses in points
         ),
     )
@@ -110,7 +120,7 @@ class Node:
 
 
 WIDTH, ROW, LEFT, MIDDLE, RIGHT, BOX = 360, 30, 0, 130, 252, 108
-LETTERS = 13
+LETTERS, LETTERS_IN_THE_MIDDLE = 12, 11
 
 
 def web(centre: Node, before: Sequence[Node], after: Sequence[Node]) -> SafeString:
@@ -121,8 +131,8 @@ def web(centre: Node, before: Sequence[Node], after: Sequence[Node]) -> SafeStri
     edges = [(LEFT + BOX, y, MIDDLE, middle) for y, _ in left] + [(MIDDLE + 100, middle, RIGHT, y) for y, _ in right]
     curves = format_html_join(
         "",
-        '<path class="edge" d="M{:.0f} {:.1f}C{:.0f} {:.1f} {:.0f} {:.1f} {:.0f} {:.1f}"/>',
-        ((x1, y1, (x1 + x2) / 2, y1, (x1 + x2) / 2, y2, x2, y2) for x1, y1, x2, y2 in edges),
+        '<path class="edge" d="M{} {}C{} {} {} {} {} {}"/>',
+        (map(fixed, (x1, y1, (x1 + x2) / 2, y1, (x1 + x2) / 2, y2, x2, y2)) for x1, y1, x2, y2 in edges),
     )
     nodes = [_node(node, LEFT, y, BOX) for y, node in left] + [_node(node, RIGHT, y, BOX) for y, node in right]
     return format_html(
@@ -143,19 +153,19 @@ def _column(nodes: Sequence[Node], height: float) -> list[tuple[float, Node]]:
 
 def _node(node: Node, x: float, y: float, width: float, css: str = "") -> SafeString:
     inside = format_html(
-        '<title>{}</title><rect class="{}" x="{}" y="{:.1f}" width="{}" height="24" rx="6"/>'
-        '<use href="{}#{}" x="{}" y="{:.1f}" width="12" height="12"/><text x="{}" y="{:.1f}">{}</text>',
+        '<title>{}</title><rect class="{}" x="{}" y="{}" width="{}" height="24" rx="6"/>'
+        '<use href="{}#{}" x="{}" y="{}" width="12" height="12"/><text x="{}" y="{}">{}</text>',
         node.said,
         f"box {css}".strip(),
         x + 0.5,
-        y - 12,
+        fixed(y - 12),
         width - 1,
         static("icons.svg"),
         node.icon,
         x + 6,
-        y - 6,
+        fixed(y - 6),
         x + 22,
-        y + 4,
-        wording.cut(node.words, LETTERS),
+        fixed(y + 4),
+        wording.cut(node.words, LETTERS_IN_THE_MIDDLE if css else LETTERS),
     )
     return format_html('<a href="{}">{}</a>', node.url, inside) if node.url else format_html("<g>{}</g>", inside)

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from psycopg.types.json import Jsonb
 
 from memories import heads
 from memories.heads import Head

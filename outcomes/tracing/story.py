@@ -84,6 +84,12 @@ class Story:
         x = 100 * max(0.0, (step.at - self.since).total_seconds()) / whole
         return Bar(min(x, 99.0), max(1.0, min(100 - min(x, 99.0), (step.ms or 0) / 10 / whole)))
 
+    @property
+    def summary(self) -> str:
+        """Return what the agent decided, in its words, '' when it told none."""
+        told = self.told.get("decision_summary")
+        return _text(told) if told else ""
+
     def count(self, kind: str) -> int:
         return sum(step.kind == kind for step in self.steps)
 

@@ -83,5 +83,10 @@ def first_of(text: str, many: int) -> int:
 
 def figures(told: Story) -> list[tuple[str, int]]:
     """Return how many steps of each kind there are, in words."""
-    kinds = {"read": "read", "query": "asked", "tool": "tool calls", "model": "model calls", "error": "errors"}
-    return [(word, count) for kind, word in kinds.items() if (count := told.count(kind))]
+    kinds = {"read": "read", "query": "asked", "tool": "tool call", "model": "model call", "error": "error"}
+    counts = [(kind, word, told.count(kind)) for kind, word in kinds.items()]
+    return [
+        (f"{word}s" if count > 1 and kind not in ("read", "query") else word, count)
+        for kind, word, count in counts
+        if count
+    ]

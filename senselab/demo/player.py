@@ -21,7 +21,9 @@ from memories.services.writing import KEEP, Draft
 from memories.viewers import Viewer, account_policy, person
 from outcomes import services as outcomes
 from outcomes.rules import Attempt, Report
+from outcomes.services import edges, events, tracing
 from senselab.accounts.models import Account
+from senselab.demo import traces
 from senselab.demo.events import DayEnded, Event, Looked, Relied, Replaced, Swept, Task, Undid, WentBack, Wrote
 from senselab.errors import StaleVersion
 
@@ -77,12 +79,30 @@ class Player:
         now, session = self.moment(event.at), session_of(event.agent, event.at)
         keys = [relied.entry_key for relied in event.wanted]
         began = now - timedelta(minutes=2 + 7 * len(keys))
-        served = {row.entry_key: row.version for row in self.served(event.agent, keys, began, session, event.stubborn)}
+        read = self.served(event.agent, keys, began, session, event.stubborn)
+        served = {row.entry_key: row.version for row in read}
         relied = [one for one in event.wanted if one.entry_key in served]
         if relied:
             report = report_of(event, relied, served)
             actor = Actor("agent", event.agent, session)
             outcomes.commit(self.account.pk, report, actor=actor, policy=self.policy, now=now)
+            if report.told.get("trace_follows"):
+                tracing.keep(self.account.pk, traces.told(report, read, session, began, now))
+                self.learned(event.agent, read, now)
+
+    def learned(self, agent: str, read: Sequence[Row], now: datetime) -> None:
+        """Let an agent's client tell from whom it learned what it read."""
+        for row in read:
+            if row.agent_id != agent:
+                told = {"entity_path": row.entity_path, "key": row.key, "trigger": "read_from"}
+                edge = edges.Told(agent, "learned_from", row.agent_id, "agent", "agent", provenance=told)
+                edges.tell(self.account.pk, edge, now)
+                details = {"source_agent_id": row.agent_id, "version": row.version, **told}
+                summary = f"Read {row.entry_key} from agent '{row.agent_id}'"
+                posted = events.Posted(
+                    agent, "cross_agent_read", summary, details, "main", "", row.entity_path, row.key
+                )
+                events.post(self.account.pk, posted, now)
 
     @play.register
     def _(self, event: Looked) -> None:
@@ -192,5 +212,5 @@ def report_of(event: Task, relied: Sequence[Relied], served: dict[str, int]) -> 
         attempts=tried,
         verified_by=event.verified_by,
         replayed=event.replayed,
-        told=event.told,
+        told={**event.told, "trace_follows": traces.is_whole(event.ref)},
     )

@@ -15,6 +15,7 @@ from senselab.accounts.models import Account, Membership, Person, Role
 from senselab.demo.events import DayEnded
 from senselab.demo.player import Player
 from senselab.demo.script import DAYS, SEED, script
+from senselab.demo.traces import PROFILES
 from senselab.errors import Conflict
 
 SLUG = "demo"
@@ -65,6 +66,8 @@ def seed(now: datetime, *, seed: int = SEED, share: float = 1.0, progress: Calla
     for somebody, role in roles():
         accounts.give_role(somebody, account, role)
     start = now - timedelta(days=DAYS)
+    for agent_id, profile in PROFILES.items():
+        accounts.describe_agent(account.pk, agent_id, now=start, profile=profile)
     player = Player(account, start)
     for event in script(start, seed=seed, share=share):
         player.play(event)

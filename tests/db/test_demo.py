@@ -150,6 +150,7 @@ def test_everything_in_it_fits(demo: Account) -> None:
         ("memories_changeset", "at"),
         ("memories_reading", "last_at"),
         ("outcomes_outcome", "committed_at"),
+        ("outcomes_trace", "created_at"),
         ("memories_entry", "accessed_at"),
     ],
 )
@@ -223,6 +224,15 @@ def test_the_poisoned_agent_was_undone_rolled_back_or_is_in_doubt(demo: Account)
     states += [entry(demo, path, key).state for path, key, _ in INVENTED]
     doubted = [s for s in states if s.status in {"under_review", "archived"} or s.evidence_status == "discredited"]
     assert len(doubted) >= 6
+
+
+def test_its_agents_say_who_they_are_and_tell_of_their_tasks(demo: Account) -> None:
+    assert count(demo, "outcomes_trace") >= count(demo, "outcomes_outcome") - 5
+    assert count(demo, "outcomes_trace", where="body IS NOT NULL AND tool_calls > 0") >= 300
+    assert count(demo, "outcomes_trace", where="errors > 0") >= 30
+    assert count(demo, "outcomes_edge", where="relation = 'learned_from'") >= 5
+    assert count(demo, "outcomes_event", where="event_type = 'cross_agent_read'") >= 100
+    assert count(demo, "accounts_agent", where="profile ->> 'description' <> ''") == len(AGENTS)
 
 
 def test_a_second_run_adds_nothing_and_says_so(demo: Account) -> None:
