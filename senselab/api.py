@@ -28,12 +28,18 @@ def answer(body: Any, *, status: int = 200, headers: dict[str, str] | None = Non
     return HttpResponse(data, status=status, content_type="application/json", headers=headers or {})
 
 
-def problem(status: int, title: str, detail: str, *, places: tuple[Place, ...] = (), **extra: Any) -> HttpResponse:
-    """Return problem details (RFC 9457) that also carry `detail`, which the public client reads."""
+def problem(
+    status: int, title: str, detail: str, *, places: tuple[Place, ...] = (), retry: int | None = None, **extra: Any
+) -> HttpResponse:
+    """Return problem details (RFC 9457) that also carry `detail`, which the public client reads.
+
+    `retry` is after how many seconds it is worth asking again.
+    """
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **extra}
     if places:
         body["errors"] = [{"pointer": place.pointer, "detail": place.detail} for place in places]
-    return HttpResponse(msgspec.json.encode(body), status=status, content_type=PROBLEM)
+    headers = {} if retry is None else {"Retry-After": str(retry)}
+    return HttpResponse(msgspec.json.encode(body), status=status, content_type=PROBLEM, headers=headers)
 
 
 def problem_response(error: Exception, context: dict[str, Any]) -> HttpResponse | Response | None:

@@ -175,7 +175,7 @@ def live_server_process(database_url: str) -> Iterator[Server]:
     manage = [sys.executable, str(ROOT / "manage.py"), "collectstatic", "--noinput", "--verbosity", "0"]
     subprocess.run(manage, env=environment, cwd=ROOT, check=True)
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--workers", "1", "--blocking-threads", "8", "--no-access-log", "senselab.wsgi:application"]
+    command += ["--workers", "1", "--blocking-threads", "16", "--no-access-log", "senselab.wsgi:application"]
     process = subprocess.Popen(command, env=environment, cwd=ROOT)
     try:
         wait_until_open(port, process)

@@ -25,6 +25,7 @@ from memories.api.review import Decisions, Review, Run, RunAgain, RunCancel
 from memories.api.rollback import ChangeSets, Undo
 from memories.api.search import SearchEntries
 from memories.api.stats import Entities, Stats
+from memories.api.stream import Stream
 from memories.api.tiers import Distribution, TierEntries, Tiers
 
 urlpatterns = [
@@ -59,6 +60,7 @@ urlpatterns = [
     path("cortex/consolidation/proposals", Proposals.as_view()),
     path("cortex/consolidation/candidates", Candidates.as_view()),
     path("cortex/consolidate", Consolidate.as_view()),
+    path("stream", Stream.as_view()),
     path("stats", Stats.as_view()),
     path("entities", Entities.as_view()),
     path("feedback", GiveFeedback.as_view()),

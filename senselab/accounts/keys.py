@@ -88,6 +88,19 @@ def find(text: str) -> Caller:
     return Caller(account_id, slug, key_id, name, agent_id, frozenset(scopes), rate, version, values, grant)
 
 
+VALID = """
+    SELECT 1 FROM accounts_apikey k WHERE k.account_id = %s AND k.id = %s
+       AND (k.revoked_at IS NULL OR k.revoked_at > now()) AND (k.expires_at IS NULL OR k.expires_at > now())
+"""
+
+
+def is_valid(caller: Caller) -> bool:
+    """Tell whether a key that was good is still."""
+    with connection.cursor() as cursor:
+        cursor.execute(VALID, [caller.account_id, caller.key_id])
+        return cursor.fetchone() is not None
+
+
 class KeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Caller, Any]:
         caller = find(key_text(request))

@@ -77,7 +77,8 @@ def web() -> list[str]:
         "host": settings.HOST,
         "port": settings.PORT,
         "workers": settings.WEB_WORKERS,
-        "blocking-threads": settings.WEB_THREADS,
+        # Each stream holds a thread for as long as it lasts; those come on top.
+        "blocking-threads": settings.WEB_THREADS + settings.STREAMS,
         # A thread keeps its database connection: let both live as long as granian allows.
         "blocking-threads-idle-timeout": 600,
         "workers-kill-timeout": 5,
