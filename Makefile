@@ -49,6 +49,7 @@ lint: .venv/testing  ## Check style, types and migrations.
 .venv/runtime: requirements.txt | .venv/bin/python
 	@echo "Installing what SenseLab runs on."
 	@$(PIP) install -r requirements.txt
+	@$(PIP) install --no-deps --editable .
 	@touch $@
 
 .venv/testing: requirements.txt requirements-dev.txt | .venv/bin/python

@@ -5,7 +5,7 @@ smaller number, and a reader who had gone past it would never see it.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -56,7 +56,13 @@ def here() -> Place:
 
 def since(viewer: Viewer, place: Place, *, branch: str, path: str | None) -> list[Written]:
     """Return what was written after a place, in order, at most 200; what is still open is left for the next time."""
-    values = {"xact": str(place.xact), "id": place.id, "branch": branch, "path": path, "changes": WRITES}
+    values: dict[str, Any] = {
+        "xact": str(place.xact),
+        "id": place.id,
+        "branch": branch,
+        "path": path,
+        "changes": WRITES,
+    }
     with connection.cursor() as cursor:
         cursor.execute(SINCE.format(visible=viewer.visible()), {**viewer.parameters, **values})
         found = cursor.fetchall()

@@ -217,5 +217,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(levelname)s %(name)s %(message)s"}},
     "handlers": {"out": {"class": "logging.StreamHandler", "formatter": "line"}},
+    # Each call is a session of its own, and it would say so.
+    "loggers": {"mcp": {"level": "WARNING"}, "httpx": {"level": "WARNING"}},
     "root": {"handlers": ["out"], "level": env.str("LOG_LEVEL", default="INFO")},
 }

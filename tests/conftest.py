@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from senselab.accounts.models import Account, Person, Role
 from tests import statements
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 20
+PATIENCE = 60
 
 # Examples are the same each time and may take as long as a busy machine lets them: no test measures time.
 hypothesis.settings.register_profile(
@@ -163,8 +164,9 @@ def wait_until_open(port: int, process: subprocess.Popen[bytes]) -> None:
     raise RuntimeError(f"nobody listens on port {port}")
 
 
-@pytest.fixture(scope="session")
-def live_server_process(database_url: str) -> Iterator[Server]:
+@contextmanager
+def serving(database_url: str, *, workers: int = 1) -> Iterator[Server]:
+    """Run the server over a database, as `up` does but for its number of processes."""
     port = free_port()
     environment = {
         **os.environ,
@@ -175,7 +177,7 @@ def live_server_process(database_url: str) -> Iterator[Server]:
     manage = [sys.executable, str(ROOT / "manage.py"), "collectstatic", "--noinput", "--verbosity", "0"]
     subprocess.run(manage, env=environment, cwd=ROOT, check=True)
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--workers", "1", "--blocking-threads", "16", "--no-access-log", "senselab.wsgi:application"]
+    command += ["--workers", str(workers), "--blocking-threads", "16", "--no-access-log", "senselab.wsgi:application"]
     process = subprocess.Popen(command, env=environment, cwd=ROOT)
     try:
         wait_until_open(port, process)
@@ -183,6 +185,12 @@ def live_server_process(database_url: str) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait(PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def live_server_process(database_url: str) -> Iterator[Server]:
+    with serving(database_url) as server:
+        yield server
 
 
 @pytest.fixture

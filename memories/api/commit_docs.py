@@ -33,7 +33,7 @@ listing = operation(
 )
 committing = operation(
     "Write many entries, all or nothing",
-    {"commit_id": COMMIT["id"], "message": COMMIT["message"], "entries_written": 1, "commit": COMMIT},
+    {"commit_id": COMMIT["id"], "message": COMMIT["message"], "entries_written": 1, "commit": COMMIT, "change_set": 42},
     tag="commits",
     operation_id="commit",
     sent={"writes": [SENT], "message": COMMIT["message"], "agent_id": "agent/deploy-bot"},

@@ -116,6 +116,7 @@ class Commits(APIView):
             "message": body.message or "",
             "entries_written": len(done.stored),
             "commit": told(shown) if shown else None,
+            "change_set": done.change_set_id,
         }
         return api.answer(answer, headers={"X-Change-Set": str(done.change_set_id)})
 

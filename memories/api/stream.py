@@ -30,7 +30,7 @@ from senselab.accounts import keys
 from senselab.accounts.keys import Caller
 
 T = TypeVar("T")
-PAUSE, BEAT = 1.0, 10.0  # seconds between two looks, and between two signs of life
+PAUSE, BEAT = 1.0, 10.0  # seconds between two looks, and between two beats, at which the key is looked at again
 EVERYTHING = "*"
 slots = threading.BoundedSemaphore(max(1, settings.STREAMS))
 asking = ThreadPoolExecutor(1, thread_name_prefix="streams")
@@ -106,8 +106,8 @@ class Telling:
                     place, spoken = written.place, time.monotonic()
                 if len(found) < streaming.BATCH:
                     never.wait(PAUSE)
-                    # Nothing, said to the server alone: it finds out whether there is still somebody.
-                    yield b""
+                    # A comment with nothing in it: only by speaking does the server learn that nobody listens any more.
+                    yield b":\n\n"
                 if time.monotonic() - spoken >= BEAT:
                     if not asked(lambda: keys.is_valid(self.caller)):
                         return

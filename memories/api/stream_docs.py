@@ -1,13 +1,15 @@
 """What the schema says of the stream."""
 
+from collections.abc import Callable
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 
-from memories.api.docs import AGENT, OBJECT, REFUSALS, header, query
+from memories.api.docs import AGENT, OBJECT, REFUSALS, View, header, query
 
 FRAMES = 'event: write\nid: 81234-501\ndata: {"entity_path": "shop/checkout-service", "key": "retry-pattern"}\n\n'
 BUSY = "All streams are taken; Retry-After is a number of seconds."
-stream = extend_schema(
+stream: Callable[[View], View] = extend_schema(
     summary="What is written, as it is written",
     tags=["entries"],
     operation_id="stream",

@@ -1,4 +1,4 @@
-"""GET /stream against a live server: what is written comes, in order, once, to those who may see it; nothing is lost."""
+"""GET /stream against a live server: what is written comes, in order, to those who may see it; nothing is lost."""
 
 import json
 import threading
@@ -40,10 +40,11 @@ class Reader:
     def frame(self) -> Event:
         told: Event = {}
         for line in self.lines:
-            if not line:
+            if not line and told:
                 return told
-            name, _, value = line.partition(": ")
-            told[name] = value
+            if line and not line.startswith(":"):
+                name, _, value = line.partition(": ")
+                told[name] = value
         raise EOFError
 
     def listen(self) -> None:

@@ -1,0 +1,5 @@
+"""`python -m senselab.cli`."""
+
+from senselab.cli.app import main
+
+main()

@@ -1,0 +1,180 @@
+"""What others keep, as entries: each format yields writes for `POST /commits`, or says why a row cannot be one."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+TYPES = {"fact", "belief", "experience", "procedure"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing found: where it stood, and the write it becomes, or why it becomes none."""
+
+    place: str
+    write: dict[str, Any] | None
+    why_not: str = ""
+    is_repeated: bool = False
+
+
+class NotThat(ValueError):
+    """The source is not of the format."""
+
+
+def slug(text: str, most: int = 60) -> str:
+    """Return a key out of words, with a few digits of their hash where they had to be cut."""
+    words = re.sub(r"[^\w]+", "-", text.lower()).strip("-_") or "note"
+    return words if len(words) <= most else f"{words[:most].rstrip('-')}-{hashlib.sha1(text.encode()).hexdigest()[:8]}"
+
+
+def load(source: Path) -> Any:
+    """:raises NotThat: it is no JSON."""
+    try:
+        return json.loads(source.read_text())
+    except ValueError as error:
+        raise NotThat(f"{source} is not JSON: {error}.") from error
+
+
+def snapshot(source: Path, prefix: str) -> Iterator[Row]:
+    """Yield the entries of the public `amfs snapshot export`, or of our own `export`: the newest version of each."""
+    text = source.read_text()
+    found = [json.loads(line) for line in text.splitlines() if line.strip()] if source.suffix == ".jsonl" else None
+    if found is None:
+        whole = load(source)
+        if not isinstance(whole, dict) or not isinstance(whole.get("entries"), list):
+            raise NotThat(f"{source} holds no `entries`.")
+        found = whole["entries"]
+    newest: dict[tuple[str, str], tuple[int, dict[str, Any]]] = {}
+    for number, entry in enumerate(found, start=1):
+        if not isinstance(entry, dict) or not entry.get("entity_path") or not entry.get("key"):
+            yield Row(f"entry {number}", None, "it has no entity_path or no key")
+            continue
+        name = (entry["entity_path"], entry["key"])
+        if name not in newest or entry.get("version", 1) >= newest[name][1].get("version", 1):
+            newest[name] = (number, entry)
+    for number, entry in newest.values():
+        kind = entry.get("memory_type", "fact")
+        kept = {name: entry[name] for name in ("confidence", "shared") if entry.get(name) is not None}
+        write = {"entity_path": under(prefix, entry["entity_path"]), "key": entry["key"], "value": entry.get("value")}
+        refs = (entry.get("provenance") or {}).get("pattern_refs") or []
+        yield Row(
+            f"entry {number}", {**write, **kept, "memory_type": kind if kind in TYPES else "fact", "pattern_refs": refs}
+        )
+
+
+def under(prefix: str, path: str) -> str:
+    return f"{prefix.rstrip('/')}/{path}" if prefix else path
+
+
+def mem0(source: Path, prefix: str) -> Iterator[Row]:
+    """Yield the memories of a mem0 export: a list, or `results`, of {id, memory, user_id, metadata, ...}."""
+    whole = load(source)
+    found = whole if isinstance(whole, list) else (whole.get("results") or whole.get("memories"))
+    if not isinstance(found, list):
+        raise NotThat(f"{source} holds no list of memories.")
+    for number, one in enumerate(found, start=1):
+        text = one.get("memory") or one.get("text") if isinstance(one, dict) else None
+        if not isinstance(text, str) or not text.strip():
+            yield Row(f"memory {number}", None, "it has no text")
+            continue
+        whose = next((str(one[name]) for name in ("user_id", "agent_id", "app_id") if one.get(name)), "memories")
+        told = {name: one[name] for name in ("metadata", "categories", "created_at") if one.get(name)}
+        value = {"memory": text, **told} if told else text
+        key = f"{slug(text, 40)}-{one['id'][:8]}" if isinstance(one.get("id"), str) else slug(text)
+        yield Row(f"memory {number}", plain(under(prefix or "mem0", whose), key, value))
+
+
+def plain(path: str, key: str, value: Any, kind: str = "fact") -> dict[str, Any]:
+    # What comes from elsewhere has proved nothing here.
+    return {"entity_path": path, "key": key, "value": value, "confidence": 0.5, "memory_type": kind}
+
+
+def mcp_memory(source: Path, prefix: str) -> Iterator[Row]:
+    """Yield the entities of the reference memory server's JSONL, each with its observations and relations."""
+    entities: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(source.read_text().splitlines(), start=1):
+        if not line.strip():
+            continue
+        row = f"line {number}"
+        try:
+            told = json.loads(line)
+        except ValueError:
+            yield Row(row, None, "it is not JSON")
+            continue
+        kind = told.get("type") if isinstance(told, dict) else None
+        if kind == "entity" and told.get("name"):
+            value = {"observations": told.get("observations", []), "relations": []}
+            entities[told["name"]] = {"row": row, "type": told.get("entityType") or "entity", "value": value}
+        elif kind == "relation" and told.get("from") in entities:
+            relation = {"relation": told.get("relationType"), "to": told.get("to")}
+            entities[told["from"]]["value"]["relations"].append(relation)
+        else:
+            yield Row(row, None, "it is neither an entity nor a relation of one before it")
+    for name, entity in entities.items():
+        place = under(prefix or "mcp-memory", slug(entity["type"]))
+        yield Row(entity["row"], plain(place, slug(name), {"name": name, **entity["value"]}))
+
+
+def front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Return the YAML between two lines of dashes at the top of a text, and the rest."""
+    found = re.match(r"---\n(.*?)\n---\n?(.*)", text, re.S)
+    if not found:
+        return {}, text
+    try:
+        told = yaml.safe_load(found[1])
+    except yaml.YAMLError:
+        return {}, text
+    return (told, found[2]) if isinstance(told, dict) else ({}, text)
+
+
+def ccmem(source: Path, prefix: str) -> Iterator[Row]:
+    """Yield a folder of Markdown notes, one memory a file: front matter (type, confidence, tags) is optional."""
+    if not source.is_dir():
+        raise NotThat(f"{source} is no folder.")
+    for path in sorted(source.rglob("*.md")):
+        row = str(path.relative_to(source))
+        try:
+            told, text = front_matter(path.read_text())
+        except UnicodeDecodeError:
+            yield Row(row, None, "it is not text in UTF-8")
+            continue
+        if not text.strip():
+            yield Row(row, None, "it is empty")
+            continue
+        folder = path.parent.relative_to(source).as_posix()
+        place = under(prefix or "ccmem", "notes" if folder == "." else folder)
+        kind = told.get("type") if told.get("type") in TYPES else "experience"
+        value = {"text": text.strip(), **{name: str(told[name]) for name in told}} if told else text.strip()
+        write = plain(place, slug(path.stem), value, str(kind))
+        sure = told.get("confidence")
+        yield Row(
+            row, write | ({"confidence": float(sure)} if isinstance(sure, int | float) and 0 <= sure <= 1 else {})
+        )
+
+
+def claude_md(source: Path, prefix: str) -> Iterator[Row]:
+    """Yield the rules of a CLAUDE.md: each item of a list below a heading, in the place the heading names."""
+    heading, number = "rules", 0
+    for number, line in enumerate(source.read_text().splitlines(), start=1):
+        if title := re.match(r"#+\s+(.+)", line):
+            heading = slug(title[1])
+        elif rule := re.match(r"\s*(?:[-*+]|\d+\.)\s+(.+)", line):
+            place = under(prefix or "claude-md", heading)
+            yield Row(f"line {number}", plain(place, slug(rule[1]), rule[1].strip(), "belief"))
+    if number == 0:
+        raise NotThat(f"{source} is empty.")
+
+
+FORMATS: dict[str, Callable[[Path, str], Iterator[Row]]] = {
+    "snapshot": snapshot,
+    "mem0": mem0,
+    "mcp-memory": mcp_memory,
+    "ccmem": ccmem,
+    "claude-md": claude_md,
+}
