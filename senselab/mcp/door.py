@@ -1,7 +1,7 @@
 """/mcp in a web process: stateless JSON, whose tools ask the API of the same process.
 
 The protocol's app is asynchronous. Its lifespan is entered once in each process, on a loop of its own: without that it
-answers 200 with an error text. Its packages are large and are loaded with the first call.
+answers 200 with an error text. Its packages are large; they are loaded beside the start, which does not wait for them.
 """
 
 import asyncio
@@ -44,6 +44,7 @@ class InProcess:
             "SERVER_NAME": "localhost",
             "SERVER_PORT": str(settings.PORT),
             "SERVER_PROTOCOL": "HTTP/1.1",
+            "REMOTE_ADDR": self.headers.get("x-senselab-from", ""),
             "CONTENT_TYPE": "application/json",
             "CONTENT_LENGTH": str(len(sent)),
             "wsgi.input": io.BytesIO(sent),
@@ -89,8 +90,7 @@ class Protocol:
         return InProcess(self.application, context.headers or {})
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        with self.lock:
-            app = self.app = self.app or self.start()
+        app = self.ready()
         # The wrapper says status and headers only once it is read from, which is too late for the server.
         parts = app(environ, start_response)
         try:
@@ -98,6 +98,12 @@ class Protocol:
         finally:
             if hasattr(parts, "close"):
                 parts.close()
+
+    def ready(self) -> WSGIApplication:
+        """Return the app, started by whoever comes first."""
+        with self.lock:
+            self.app = self.app or self.start()
+            return self.app
 
     def start(self) -> WSGIApplication:
         from a2wsgi import ASGIMiddleware
@@ -130,6 +136,7 @@ async def live(app: Any, entered: threading.Event) -> None:
 def door(application: WSGIApplication) -> WSGIApplication:
     """Return an application that serves /mcp itself and leaves everything else to another."""
     protocol = Protocol(application)
+    threading.Thread(target=protocol.ready, name="mcp loads", daemon=True).start()
 
     def handle(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ.get("PATH_INFO", "").rstrip("/") != PATH:
@@ -165,11 +172,13 @@ def key_of(environ: WSGIEnvironment) -> str:
 
 
 def identity(environ: WSGIEnvironment) -> dict[str, str]:
-    """Return the agent a call speaks for where it names none: the key's name, so that it reads what it wrote."""
+    """Return from where a call comes, and for whom it speaks where it names nobody: the key's name, so that it reads
+    what it wrote."""
     caller = environ["senselab.caller"]
+    address = {"HTTP_X_SENSELAB_FROM": environ.get("REMOTE_ADDR", "")}
     if environ.get("HTTP_X_AMFS_AGENT_ID") or caller.agent_id or not caller.key_name.isascii():
-        return {}
-    return {"HTTP_X_AMFS_AGENT_ID": caller.key_name}
+        return address
+    return address | {"HTTP_X_AMFS_AGENT_ID": caller.key_name}
 
 
 def refuse(start_response: StartResponse, status: int, detail: str) -> Iterable[bytes]:

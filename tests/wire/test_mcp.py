@@ -33,7 +33,7 @@ def session_of(lasting: None, two_workers: Server) -> Callable[..., Any]:
         async def connected() -> Any:
             headers = {"Authorization": f"Bearer {key}"} | ({"X-AMFS-Agent-Id": agent} if agent else {})
             async with (
-                httpx2.AsyncClient(headers=headers) as client,
+                httpx2.AsyncClient(headers=headers, timeout=60) as client,
                 streamable_http_client(f"{two_workers.url}/mcp", http_client=client) as streams,
                 ClientSession(streams[0], streams[1]) as session,
             ):

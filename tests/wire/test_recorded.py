@@ -1,15 +1,24 @@
 """The requests that published clients sent to their own server, sent to ours: status and shape of each answer.
 
-recorded.jsonl holds one request a line, in the order sent: phase (what the client was doing), method, path, query,
+recorded.jsonl holds one request a line, in the order sent: run (three of them, each on a store of its own), phase (what
+the client was doing), method, path, query,
 identity (headers), body, status and `answer`, the shape of the recorded answer: member names and types, for a list the
 shape of its first element. Ours may add members. It must not lack or retype one, but for the differences listed here.
 """
 
 import json
+import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import pytest
+from django.utils import timezone
+
+from senselab.accounts import services as accounts
+from senselab.accounts.models import Account
+from tests.conftest import Server
 
 RECORDED = [json.loads(line) for line in (Path(__file__).parent / "recorded.jsonl").read_text().splitlines()]
 
@@ -154,25 +163,59 @@ def differences_of_members(recorded: dict[str, Any], ours: dict[str, Any], at: s
     return missing + [found for m in both for found in differences(recorded[m], ours[m], f"{at}/{m}")]
 
 
-def test_recorded_requests_are_answered_in_the_recorded_shape(curl: httpx.Client) -> None:
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:\+00:00|Z)?")
+
+
+def moments(request: dict[str, Any]) -> list[datetime]:
+    return [datetime.fromisoformat(text) for text in MOMENT.findall(json.dumps([request["query"], request["body"]]))]
+
+
+class Replay:
+    """One run of the recorded clients, on an account of its own: what they sent is moved to now, and what we named
+    differently is put in its place."""
+
+    def __init__(self, client: httpx.Client, requests: list[dict[str, Any]]) -> None:
+        self.client, self.requests = client, requests
+        # The last moment that was recorded is now.
+        said = [moment for request in requests for moment in moments(request)]
+        self.later = timezone.now() - max(said, default=timezone.now())
+        self.cursor = ""
+
+    def moved(self, text: str) -> str:
+        return MOMENT.sub(lambda found: (datetime.fromisoformat(found[0]) + self.later).isoformat(), text)
+
+    def send(self, request: dict[str, Any]) -> httpx.Response:
+        query = [[name, self.moved(value)] for name, value in request["query"]]
+        body = json.loads(self.moved(json.dumps(request["body"])))
+        if self.cursor and ["limit", "2"] in query:
+            query = [[name, self.cursor if name == "cursor" else value] for name, value in query]
+        if request["path"] == "/api/v1/rollback":
+            # It was sent a moment after everything else, and went back to that moment.
+            body["target_timestamp"] = timezone.now().isoformat()
+        wrong_key = {"X-AMFS-API-Key": "wrong"} if request["phase"] == "err_401" else {}
+        headers = request["identity"] | wrong_key
+        answer = self.client.request(request["method"], request["path"], params=query, json=body, headers=headers)
+        if request["path"] == "/api/v1/traces" and request["method"] == "GET" and answer.status_code == 200:
+            self.cursor = answer.json()["next_cursor"] or ""
+        return answer
+
+
+@pytest.mark.parametrize("run", ["first", "second", "third"])
+def test_recorded_requests_are_answered_in_the_recorded_shape(server: Server, account: Account, run: str) -> None:
+    key = accounts.create_key(account, name="amfs-server", scopes=("admin",), rate_per_minute=1_000_000)
     expected = {(meant.phase, meant.call): (meant.status, meant.answer) for meant in MEANT}
     found: list[str] = []
-
-    for request in RECORDED:
-        wrong_key = {"X-AMFS-API-Key": "wrong"} if request["phase"] == "err_401" else {}
-        answer = curl.request(
-            request["method"],
-            request["path"],
-            params=request["query"],
-            json=request["body"],
-            headers=request["identity"] | wrong_key,
-        )
-        status, shape = expected.get((request["phase"], call_of(request)), (request["status"], request["answer"]))
-        where = f"{request['phase']}: {call_of(request)}"
-        if answer.status_code != status:
-            found.append(f"{where}: {status} became {answer.status_code} {answer.text[:200]}")
-        else:
-            found += [f"{where} {difference}" for difference in differences(shape, answer.json())]
+    with httpx.Client(base_url=server.url, headers={"X-AMFS-API-Key": key}, timeout=30) as client:
+        requests = [request for request in RECORDED if request["run"] == run]
+        replay = Replay(client, requests)
+        for request in requests:
+            answer = replay.send(request)
+            status, shape = expected.get((request["phase"], call_of(request)), (request["status"], request["answer"]))
+            where = f"{request['phase']}: {call_of(request)}"
+            if answer.status_code != status:
+                found.append(f"{where}: {status} became {answer.status_code} {answer.text[:200]}")
+            else:
+                found += [f"{where} {difference}" for difference in differences(shape, answer.json())]
 
     assert not found, "\n".join(found)
 
