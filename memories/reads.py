@@ -32,10 +32,15 @@ def named_values(viewer: Viewer, branch: str, name: Name) -> dict[str, Any]:
 def entry(viewer: Viewer, branch: str, name: Name, now: datetime, *, owner: str = "") -> Row | None:
     """Return the entry a name stands for, None when there is none, or its time to live is over.
 
-    A person sees private entries beside shared ones of the same name; `owner` says which is meant.
+    A person sees private entries beside shared ones of the same name; `owner` says which is meant. What a branch never
+    touched is main's (contract.md 3.16).
     """
     lives = "(e.ttl_at IS NULL OR e.ttl_at > %(now)s)"
-    sql = f"{rows.HEADS} WHERE {viewer.visible()} AND {NAMED} AND {lives} {NEAREST[viewer.sees_all]} LIMIT 1"
+    named, nearest = NAMED, NEAREST[viewer.sees_all]
+    if branch != "main":
+        named = NAMED.replace("e.branch = %(branch)s", "e.branch IN (%(branch)s, 'main')")
+        nearest = nearest.replace("ORDER BY", "ORDER BY (e.branch = %(branch)s) DESC,")
+    sql = f"{rows.HEADS} WHERE {viewer.visible()} AND {named} AND {lives} {nearest} LIMIT 1"
     found = rows.select(sql, {**named_values(viewer, branch, name), "owner": owner, "now": now})
     return found[0] if found else None
 

@@ -206,3 +206,13 @@ def test_a_route_that_is_not_there_is_a_problem_with_detail(bot):
     response = bot.get("nothing/here")
     assert response.status_code == 404
     assert response.json()["detail"]
+
+
+def test_what_a_branch_never_touched_is_read_from_main(bot, stranger):
+    bot.write("shop", "retry", 1)
+    read = {"entity_path": "shop", "key": "retry", "branch": "draft"}
+    assert (bot.get("entry", **read).json()["value"], bot.get("entry", **read).json()["branch"]) == (1, "main")
+    bot.write("shop", "retry", 2, branch="draft")
+    assert (bot.get("entry", **read).json()["value"], bot.get("entry", **read).json()["branch"]) == (2, "draft")
+    assert bot.read("shop", "retry")["value"] == 1
+    assert stranger.get("entry", **read).json()["status"] == "not_found"

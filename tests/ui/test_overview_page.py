@@ -1,7 +1,9 @@
 """The home page: what needs somebody, how the account does, and how an empty one begins."""
 
+import json
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.core.management import call_command
@@ -124,8 +126,15 @@ def test_an_empty_account_shows_how_to_begin(home, account):
     assert "Waiting for the first write" in html
     assert "curl -X POST http://testserver/api/v1/entries" in html
     assert 'HttpAdapter(\n    "http://testserver", os.environ["SENSELAB_KEY"])' in html
-    assert "comes later" in html
+    assert "claude mcp add --transport http senselab \\\n  http://testserver/mcp" in html
     assert "make demo" in html
+
+
+def test_the_box_for_cursor_is_json_that_names_the_address_and_the_key(home, account):
+    text = unescape(re.search(r"in .cursor/mcp.json.>(.*?)</pre>", home().content.decode(), re.S)[1])
+    server = json.loads(text)["mcpServers"]["senselab"]
+    assert server["url"] == "http://testserver/mcp"
+    assert server["headers"] == {"Authorization": "Bearer ${env:SENSELAB_KEY}"}
 
 
 def test_the_boxes_name_the_address_people_came_by(client_of, vera, settings):
