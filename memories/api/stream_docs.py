@@ -27,5 +27,7 @@ stream: Callable[[View], View] = extend_schema(
             for status in (400, 401, 403, 422, 429, 503)
         },
     },
-    examples=[OpenApiExample("answer", value=FRAMES, response_only=True, status_codes=["200"])],
+    examples=[
+        OpenApiExample("answer", value=FRAMES, response_only=True, status_codes=["200"], media_type="text/event-stream")
+    ],
 )
