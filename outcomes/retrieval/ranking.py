@@ -97,8 +97,10 @@ def rank(
     cosines: Mapping[int, float] | None = None,
 ) -> Ranking:
     """Return the ranking of candidates for a question; `cosines`, by entry id, come from vectors."""
-    found = episodes.near(question.temporal.text, question.situation, past)
-    told = nearby.events(found, {row.entry_id: row.written_at for row in rows})
+    task = question.temporal.text
+    by = episodes.scale(task, past)
+    found = episodes.near(task, question.situation, past, by=by)
+    told = nearby.events(found, {row.entry_id: row.written_at for row in rows}, task, by)
     judged = _judged(question, rows, past, told, now, policy, cosines or {})
     turned = [one for one in judged if _turned(one.row, past, now)]
     scores, below = nearby.ordered({one.row.entry_id: one.value for one in judged if not one.why_out}, told)
@@ -126,7 +128,7 @@ def _judged(
 ) -> list[Candidate]:
     texts = [relevance.text_of(row.entity_path, row.key, row.value) for row in rows]
     tasks = [terms.of_task(one.task) for one in past if question.entity_path in one.paths and one.task]
-    over = relevance.scale(question.terms, texts, tasks)
+    over = relevance.scale(question.terms, texts, tasks, episodes.telling(past))
     judged = []
     for row, text in zip(rows, texts, strict=True):
         local = nearby.local(told[row.entry_id]) if row.entry_id in told else None

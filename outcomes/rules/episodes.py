@@ -1,7 +1,7 @@
 """Past tasks as ranking sees them, and how alike two tasks are."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -80,10 +80,13 @@ class Likeness:
 
 # Cosines of sentence vectors crowd near 1, shared words do not.
 BY_VECTORS = Likeness(least=0.75, spread=0.03)
-BY_WORDS = Likeness(least=0.45, spread=0.12)
+BY_WORDS = Likeness(least=0.45, spread=0.25)
 DROPPED = 0.1
 # What a word that every task has still counts, so that equal tasks are alike whatever they say.
 EVERYWHERE = 0.1
+# What a term tells that no resolved task had, and how often chance is thought to have been at work.
+UNKNOWN = 0.33
+CHANCE = 2
 # So many tasks of other kinds are imagined beside those known.
 BACKGROUND = 50
 
@@ -92,15 +95,33 @@ def folded(situation: str) -> str:
     return " ".join(situation.casefold().split())
 
 
-def weights(tasks: Sequence[frozenset[str]]) -> Mapping[str, float]:
-    """Return what each term says about which task this is: rare ones say more, but those met only once may be chance.
+def telling(episodes: Sequence[Episode]) -> Mapping[str, float]:
+    """Return how much each term tells which task it is, 0..1: whether tasks that have it were resolved alike.
+
+    Politeness, names and numbers stand in tasks of every kind, which were resolved in every way. A term that was met
+    seldom may tell by chance, so it is taken to have been met in two more tasks that were resolved otherwise.
+    """
+    ways: dict[str, Counter[object]] = defaultdict(Counter)
+    for episode in episodes:
+        way = episode.resolving_action or episode.resolved_by
+        if way:
+            for term in terms.of_task(episode.task):
+                ways[term][way] += 1
+    return {term: max(of.values()) / (of.total() + CHANCE) for term, of in ways.items()}
+
+
+def weights(tasks: Sequence[frozenset[str]], tells: Mapping[str, float]) -> Mapping[str, float]:
+    """Return what each term counts when tasks are compared: rare ones more, and those that tell tasks apart.
 
     The same task told a hundred times is one task here, or its words would seem to say nothing.
     """
     distinct = set(tasks)
     counted = Counter(term for task in distinct for term in task)
     many = len(distinct) + BACKGROUND + 1
-    return {term: EVERYWHERE + math.log(many / (df + 1)) * df / (df + 1) for term, df in counted.items()}
+    return {
+        term: EVERYWHERE + math.log(many / (df + 1)) * df / (df + 1) * tells.get(term, UNKNOWN)
+        for term, df in counted.items()
+    }
 
 
 def similarity(left: frozenset[str], right: frozenset[str], weight: Mapping[str, float]) -> float:
@@ -115,25 +136,43 @@ def _norm(task: frozenset[str], weight: Mapping[str, float]) -> float:
     return math.sqrt(sum(weight[term] ** 2 for term in task))
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What makes two tasks alike, as a set of past tasks teaches it."""
+
+    weight: Mapping[str, float]
+
+    def alike(self, left: str, right: str) -> float:
+        """Return how alike two tasks are by their words, 0..1; both were among those that taught the scale."""
+        return similarity(terms.of_task(left), terms.of_task(right), self.weight)
+
+
+def scale(task: str, episodes: Sequence[Episode]) -> Scale:
+    told = [terms.of_task(episode.task) for episode in episodes]
+    return Scale(weights([*told, terms.of_task(task)], telling(episodes)))
+
+
 def near(
-    task: str, situation: str, episodes: Sequence[Episode], *, cosines: Mapping[int, float] | None = None
+    task: str,
+    situation: str,
+    episodes: Sequence[Episode],
+    *,
+    cosines: Mapping[int, float] | None = None,
+    by: Scale | None = None,
 ) -> list[Near]:
     """Return the past tasks that are like this one, most alike first.
 
     The same declared situation is the same task. `cosines`, by episode id, come from vectors; where there are none,
     words decide.
     """
-    known = cosines or {}
-    asked = terms.of_task(task)
-    told = [terms.of_task(episode.task) for episode in episodes]
-    weight = weights([*told, asked])
+    known, by = cosines or {}, by or scale(task, episodes)
     found = []
-    for episode, words in zip(episodes, told, strict=True):
+    for episode in episodes:
         if situation and folded(situation) == folded(episode.situation):
             found.append((episode, 1.0, BY_WORDS))
         elif (cosine := known.get(episode.id, 0.0)) >= BY_VECTORS.least:
             found.append((episode, cosine, BY_VECTORS))
-        elif (alike := similarity(asked, words, weight)) >= BY_WORDS.least:
+        elif (alike := by.alike(task, episode.task)) >= BY_WORDS.least:
             found.append((episode, alike, BY_WORDS))
     best = {way: max((alike for _, alike, of in found if of is way), default=0.0) for way in (BY_VECTORS, BY_WORDS)}
     weighed = [Near(episode, alike, math.exp(-(best[way] - alike) / way.spread)) for episode, alike, way in found]

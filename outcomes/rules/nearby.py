@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from outcomes.rules.episodes import Near
+from outcomes.rules.episodes import Near, Scale
 
 RESCUE_USES, RESCUE_SHARE = 2, 0.6
 FAILURES_IN_A_ROW = 2
 # A lesser likeness may shade a score, but not overturn an order.
 TELLING = 0.35
 FADE = 0.8
+# From here on two tasks are the same kind of task in other words.
+SAME = 0.8
 BELOW = 0.99
 
 
@@ -23,6 +25,13 @@ class Event:
     won: bool
     weight: float
     resolved_by: tuple[int, ...] = ()
+    # Whether the entry had done well on a task just like that one and on one just like the present one.
+    turned: bool = False
+
+    @property
+    def tells(self) -> bool:
+        """Tell whether it is near enough, by its task or by what the entry did before, to overturn an order."""
+        return self.weight >= TELLING or self.turned
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +55,34 @@ class Local:
         return {name: round(figure, 4) for name, figure in figures.items()}
 
 
-def events(found: Sequence[Near], since: Mapping[int, datetime]) -> dict[int, list[Event]]:
+def events(found: Sequence[Near], since: Mapping[int, datetime], task: str, by: Scale) -> dict[int, list[Event]]:
     """Return what befell each entry, newest first; only what befell its present claim, written at `since`."""
-    told: dict[int, list[Event]] = defaultdict(list)
-    for one in found:
+    told: dict[int, list[tuple[Near, bool]]] = defaultdict(list)
+    for one in sorted(found, key=lambda near: near.episode.at):
+        for use in one.episode.uses:
+            if use.entry_id in since and since[use.entry_id] <= one.episode.at:
+                told[use.entry_id].append((one, use.won))
+    return {entry_id: _events(entry_id, of, task, by) for entry_id, of in told.items()}
+
+
+def _events(entry_id: int, told: Sequence[tuple[Near, bool]], task: str, by: Scale) -> list[Event]:
+    made: list[Event] = []
+    homes: list[Near] = []
+    for one, won in told:
         episode = one.episode
-        resolvers = episode.resolved_by
-        for use in episode.uses:
-            if use.entry_id in since and since[use.entry_id] <= episode.at:
-                by = () if use.won else tuple(other for other in resolvers if other != use.entry_id)
-                told[use.entry_id].append(Event(episode.at, use.won, one.weight, by))
-    return {entry_id: sorted(of, key=lambda event: event.at, reverse=True) for entry_id, of in told.items()}
+        instead = () if won else tuple(other for other in episode.resolved_by if other != entry_id)
+        turned = bool(instead) and _worked(homes, episode.task, task, by)
+        made.append(Event(episode.at, won, one.weight, instead, turned))
+        if won:
+            homes.append(one)
+    return made[::-1]
+
+
+def _worked(homes: Sequence[Near], failed: str, present: str, by: Scale) -> bool:
+    """Tell whether an entry had worked on a task just like the one it failed on, and on one just like the present."""
+    return any(by.alike(home.episode.task, failed) >= SAME for home in homes) and any(
+        by.alike(home.episode.task, present) >= SAME for home in homes
+    )
 
 
 def local(told: Sequence[Event]) -> Local:
@@ -65,7 +91,7 @@ def local(told: Sequence[Event]) -> Local:
     for age, event in enumerate(told):
         mass = event.weight * FADE**age
         success, failure = (success + mass, failure) if event.won else (success, failure + mass)
-    telling = [event for event in told if event.weight >= TELLING]
+    telling = [event for event in told if event.tells]
     wins = sum(event.won for event in telling)
     newest = telling[:FAILURES_IN_A_ROW]
     n = sum(event.weight for event in told)
@@ -85,7 +111,7 @@ def beaten(told: Mapping[int, Sequence[Event]]) -> list[tuple[datetime, int, tup
     Only an entry whose newest telling event is such a failure is beaten: a success since then takes it back. Of those
     that resolved it only the ones that have not failed since are named.
     """
-    newest = {entry_id: next((event for event in of if event.weight >= TELLING), None) for entry_id, of in told.items()}
+    newest = {entry_id: next((event for event in of if event.tells), None) for entry_id, of in told.items()}
     lost = []
     for entry_id, event in newest.items():
         if event is None or event.won:

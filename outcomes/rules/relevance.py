@@ -14,6 +14,8 @@ KEY_TIMES = 2
 LEAST_LENGTH = 8.0
 # Candidates are those that share a word, so a word that all of them have is not one that every entry has.
 BACKGROUND = 50
+# What a term counts at least, and what one counts that no past task had.
+LEAST_TOLD, UNTOLD = 0.1, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,16 @@ class Scale:
     average: float
 
 
-def scale(asked: Sequence[str], texts: Sequence[Text], tasks: Sequence[frozenset[str]] = ()) -> Scale:
-    """Return the weights of a query's terms over a pool, or over the past tasks of its entity that have them."""
+def scale(
+    asked: Sequence[str],
+    texts: Sequence[Text],
+    tasks: Sequence[frozenset[str]] = (),
+    tells: Mapping[str, float] | None = None,
+) -> Scale:
+    """Return the weights of a query's terms over a pool, or over the past tasks of its entity that have them.
+
+    `tells` says how much a term tells tasks apart (episodes.telling), 0..1.
+    """
     found = {term: terms.bits(at for at, text in enumerate(texts) if text.has(term)) for term in asked}
     of_tasks = Counter(term for task in tasks for term in task)
     pool = len(texts) + BACKGROUND
@@ -58,10 +68,10 @@ def scale(asked: Sequence[str], texts: Sequence[Text], tasks: Sequence[frozenset
         many, df = (len(tasks), of_tasks[term]) if of_tasks[term] else (pool, found[term].bit_count())
         overlap = sum(terms.jaccard(found[term], found[other]) for other in asked if other != term)
         keyword[term] = math.log((many + 1) / (df + 1)) / (1 + overlap)
-    rarity = {}
+    rarity, told = {}, tells or {}
     for term in asked:
         df = found[term].bit_count()
-        rarity[term] = math.log(1 + (pool - df + 0.5) / (df + 0.5))
+        rarity[term] = math.log(1 + (pool - df + 0.5) / (df + 0.5)) * (LEAST_TOLD + told.get(term, UNTOLD))
     average = sum(text.length for text in texts) / len(texts) if texts else 1.0
     return Scale(tuple(asked), keyword, rarity, max(LEAST_LENGTH, average))
 
