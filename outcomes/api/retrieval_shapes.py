@@ -1,6 +1,6 @@
 """The body of a retrieval as msgspec reads it (contract.md 2.7)."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -20,7 +20,7 @@ class EnvironmentBody(msgspec.Struct):
 
 
 class RetrieveBody(msgspec.Struct):
-    """POST /retrieve; `depth`, `memory_type` and `max_tokens` are ours."""
+    """POST /retrieve; `depth`, `memory_type`, `format` and `max_tokens` are ours."""
 
     query: str
     entity_path: str | None = None
@@ -47,4 +47,5 @@ class RetrieveBody(msgspec.Struct):
     environment: EnvironmentBody | None = None
     abstain: bool | None = None
     covariates: dict[str, Scalar] | None = None
+    format: Literal["json", "markdown"] | None = None
     max_tokens: Annotated[int, msgspec.Meta(ge=50, le=1_000_000)] | None = None

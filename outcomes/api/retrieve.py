@@ -12,7 +12,7 @@ from memories.rules.kinds import MemoryType
 from memories.rules.refusals import Refused
 from outcomes.api import retrieval_docs, retrieved
 from outcomes.api.retrieval_shapes import EnvironmentBody, RetrieveBody
-from outcomes.retrieval import answering
+from outcomes.retrieval import answering, prose
 from outcomes.retrieval.question import Question
 from outcomes.rules import preconditions, scoring
 from outcomes.rules.scoring import Weights
@@ -41,7 +41,10 @@ class Retrieve(APIView):
             first = answer.hits[0].row
             wire.note_recall(first, viewer, identity.session_of(request, body.session_id), now)
             headers = wire.reuse_header(first, viewer)
-        return api.answer(retrieved.rows(question, answer, viewer, now), headers=headers)
+        if body.format == "markdown":
+            text = prose.markdown(answer, body.max_tokens)
+            return HttpResponse(text, content_type="text/markdown; charset=utf-8", headers=headers)
+        return api.answer(retrieved.rows(question, answer, viewer, now, most=body.max_tokens), headers=headers)
 
 
 def question_of(body: RetrieveBody) -> Question:

@@ -3,25 +3,34 @@
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from memories.api import wire
 from memories.viewers import Viewer
 from outcomes.retrieval.answering import Answer
 from outcomes.retrieval.question import Question
 from outcomes.retrieval.ranking import ELSEWHERE, Candidate
 from outcomes.retrieval.replacements import Replaced
-from outcomes.rules import compact
+from outcomes.rules import budget, compact
 
 NOTHING = Replaced()
 
 
-def rows(question: Question, answer: Answer, viewer: Viewer, now: datetime) -> list[dict[str, Any]]:
-    """Return an answer: hits, then warnings, then what is told beside them where it was asked for."""
+def rows(
+    question: Question, answer: Answer, viewer: Viewer, now: datetime, *, most: int | None = None
+) -> list[dict[str, Any]]:
+    """Return an answer: hits, then warnings, then what is told beside them where it was asked for.
+
+    With `most`, of hits and warnings only the first that fit into so many tokens.
+    """
     told = [hit(one, viewer, now) for one in answer.hits]
     if question.compact:
         shown = zip(told, answer.hits, strict=True)
         told = [compact.row(row, place, one.row.value) for place, (row, one) in enumerate(shown)]
     for one in answer.avoid:
         told.append(warning(one, answer.replaced.get(one.row.entry_id, NOTHING), viewer, now, short=question.compact))
+    if most is not None:
+        told = budget.first(told, most, lambda row: budget.tokens_of(msgspec.json.encode(row).decode()))
     if tells_more(question):
         told.append(meta(answer))
     return told

@@ -7,6 +7,7 @@ from typing import Any
 
 from memories import rows
 from memories.rows import Row
+from memories.rules.policy import Policy
 from memories.viewers import Viewer
 from outcomes.retrieval import candidates, past, ranking, replacements
 from outcomes.retrieval.question import Question
@@ -41,8 +42,12 @@ class Answer:
 def answer(question: Question, viewer: Viewer, now: datetime) -> Answer:
     """Return what a question gets."""
     known = read(question, viewer, now)
-    ranked = ranking.rank(question, known.rows, known.past, now, viewer.policy)
-    return complete(question, viewer, ranked, known.past, now)
+    return complete(question, viewer, ranked(question, known, viewer.policy, now), known.past, now)
+
+
+def ranked(question: Question, known: Read, policy: Policy, now: datetime) -> Ranking:
+    """Return the ranking of what was read."""
+    return ranking.rank(question, known.rows, known.past, now, policy)
 
 
 def read(question: Question, viewer: Viewer, now: datetime) -> Read:
@@ -65,13 +70,13 @@ def read(question: Question, viewer: Viewer, now: datetime) -> Read:
     return Read(list(found.values()), before)
 
 
-def complete(question: Question, viewer: Viewer, ranked: Ranking, before: Sequence[Episode], now: datetime) -> Answer:
+def complete(question: Question, viewer: Viewer, order: Ranking, before: Sequence[Episode], now: datetime) -> Answer:
     """Return a ranking with what it takes to be told."""
-    warned = ranked.avoid if question.avoid else []
-    hits, warned, replaced = _whole(viewer, ranked.hits, warned)
-    priors, advice = _record(question, ranked, before, now)
-    strength = guidance.strength((one.status for one in hits), priors, shifted=ranked.scope is not None)
-    return Answer(ranked, hits, warned, replaced, priors, advice, strength)
+    warned = order.avoid if question.avoid else []
+    hits, warned, replaced = _whole(viewer, order.hits, warned)
+    priors, advice = _record(question, order, before, now)
+    strength = guidance.strength((one.status for one in hits), priors, shifted=order.scope is not None)
+    return Answer(order, hits, warned, replaced, priors, advice, strength)
 
 
 VALUES = """

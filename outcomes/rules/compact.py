@@ -39,6 +39,15 @@ def shown(value: str, place: int) -> tuple[Any, bool]:
     return shortened(msgspec.json.decode(value, type=str) if is_text else value, OTHER_CHARACTERS)
 
 
+def text_of(value: str, most: int) -> str:
+    """Return JSON text as it is read: a text without its quotes and escapes, cut to so many characters."""
+    try:
+        text = msgspec.json.decode(value) if value.startswith('"') else value
+    except msgspec.DecodeError:
+        text = value
+    return shortened(str(text), most)[0]
+
+
 def shortened(text: str, most: int) -> tuple[str, bool]:
     return (text, False) if len(text) <= most else (text[:most] + CUT, True)
 

@@ -80,7 +80,7 @@ class Likeness:
 
 # Cosines of sentence vectors crowd near 1, shared words do not.
 BY_VECTORS = Likeness(least=0.75, spread=0.03)
-BY_WORDS = Likeness(least=0.45, spread=0.25)
+BY_WORDS = Likeness(least=0.35, spread=0.25)
 DROPPED = 0.1
 # What a word that every task has still counts, so that equal tasks are alike whatever they say.
 EVERYWHERE = 0.1

@@ -13,7 +13,7 @@ FAILURES_IN_A_ROW = 2
 TELLING = 0.35
 FADE = 0.8
 # From here on two tasks are the same kind of task in other words.
-SAME = 0.8
+SAME = 0.75
 BELOW = 0.99
 
 
@@ -27,6 +27,8 @@ class Event:
     resolved_by: tuple[int, ...] = ()
     # Whether the entry had done well on a task just like that one and on one just like the present one.
     turned: bool = False
+    # Whether it resolved a task that something else had failed on before: that tells twice.
+    outdid: bool = False
 
     @property
     def tells(self) -> bool:
@@ -72,7 +74,8 @@ def _events(entry_id: int, told: Sequence[tuple[Near, bool]], task: str, by: Sca
         episode = one.episode
         instead = () if won else tuple(other for other in episode.resolved_by if other != entry_id)
         turned = bool(instead) and _worked(homes, episode.task, task, by)
-        made.append(Event(episode.at, won, one.weight, instead, turned))
+        outdid = won and any(not use.won and use.entry_id != entry_id for use in episode.uses)
+        made.append(Event(episode.at, won, one.weight, instead, turned, outdid))
         if won:
             homes.append(one)
     return made[::-1]
@@ -92,7 +95,8 @@ def local(told: Sequence[Event]) -> Local:
         mass = event.weight * FADE**age
         success, failure = (success + mass, failure) if event.won else (success, failure + mass)
     telling = [event for event in told if event.tells]
-    wins = sum(event.won for event in telling)
+    wins = sum(1 + event.outdid for event in telling if event.won)
+    uses = wins + sum(not event.won for event in telling)
     newest = telling[:FAILURES_IN_A_ROW]
     n = sum(event.weight for event in told)
     return Local(
@@ -100,7 +104,7 @@ def local(told: Sequence[Event]) -> Local:
         failure=failure,
         n=len(told),
         weight=n / (n + 2),
-        rescues=len(telling) >= RESCUE_USES and wins / len(telling) >= RESCUE_SHARE and newest[0].won,
+        rescues=uses >= RESCUE_USES and wins / uses >= RESCUE_SHARE and newest[0].won,
         fails=len(newest) == FAILURES_IN_A_ROW and not any(event.won for event in newest),
     )
 

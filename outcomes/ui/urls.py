@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from outcomes.ui import agents, connections, pages, traces
+from outcomes.ui import agents, connections, pages, recall, traces
 
 urlpatterns = [
     path("outcomes/", pages.outcomes, name="outcomes"),
+    path("recall/", recall.recall, name="recall"),
     path("outcomes/<int:outcome_id>/", pages.outcome, name="outcome"),
     path("traces/", traces.traces, name="traces"),
     path("traces/<uuid:trace_id>/", traces.trace, name="trace"),

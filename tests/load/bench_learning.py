@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psycopg
+from psycopg import sql
+
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / "var" / "bench"
 os.environ |= {"SENSELAB_DATA": str(HOME / "server"), "DJANGO_SETTINGS_MODULE": "senselab.settings"}
@@ -31,28 +34,34 @@ REPEATS, TIME_SHARE = 1.0, 0.2
 
 @contextmanager
 def ours(server: str) -> Iterator[tuple[str, str]]:
-    """Run the product as `make run` does, in a database of its own."""
+    """Run the product as `make run` does, in a new database of its own."""
+    drop(server, "learning_ours")
     with peer.database(server, "learning_ours") as database:
         port, log = free_port(), HOME / "product.log"
         env = {**product.environment(HOME, database), "PORT": str(port)}
         url = f"http://127.0.0.1:{port}"
         with running([sys.executable, "manage.py", "up"], env, log) as process:
             wait_for(f"{url}/health", process, log)
-            # Accounts cannot be reached from each other, so every run begins with nothing known.
             yield url, product.manage(env, "createkey", f"learning-{os.getpid()}", "--rate", product.RATE)
 
 
 @contextmanager
 def theirs(server: str) -> Iterator[tuple[str, str]]:
-    """Run the published peer, in a database of its own."""
+    """Run the published peer, in a new database of its own, with the vectors it looks for at a start."""
+    drop(server, "learning_peer")
     home = HOME / "peer"
     home.mkdir(parents=True, exist_ok=True)
     python = peer.install(home)
-    with (
-        peer.database(server, "learning_peer") as dsn,
-        peer.serving(python, dsn, home / "server.log") as url,
-    ):
-        yield url, peer.KEY
+    with peer.database(server, "learning_peer") as dsn:
+        # It makes its tables with the first call; its vectors and full text are found at the next start.
+        peer.seed(python, dsn, 0, home / "server.log")
+        with peer.serving(python, dsn, home / "server.log") as url:
+            yield url, peer.KEY
+
+
+def drop(server: str, name: str) -> None:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def measured(name: str, worlds: list[World], run: Callable[[World], Course]) -> dict[str, float]:

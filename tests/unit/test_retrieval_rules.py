@@ -144,7 +144,8 @@ SINCE = {1: NOW - timedelta(days=9), 2: NOW - timedelta(days=9)}
 
 
 def ordered(past: list[Episode], scores: dict[int, float]) -> list[int]:
-    told = nearby.events(episodes.near("queue stuck", "", past), SINCE)
+    by = episodes.scale("queue stuck", past)
+    told = nearby.events(episodes.near("queue stuck", "", past, by=by), SINCE, "queue stuck", by)
     now, _ = nearby.ordered(scores, told)
     return sorted(now, key=lambda entry_id: -now[entry_id])
 
@@ -168,9 +169,32 @@ def test_a_failure_on_another_kind_of_task_changes_nothing():
     assert ordered([episode(1, "printer jammed", uses=LOSS)], {1: 1.0, 2: 0.3}) == [1, 2]
 
 
+def test_a_rule_that_turned_on_such_a_task_in_other_words_stands_below_as_well():
+    """It worked on both wordings, failed on one: what resolved that stands above it for the other, too."""
+    one, other = "refund declined with code E1402", "Ticket 17: refunds rejected, code E1402, from Ana"
+    past = [
+        *(episode(n, text, uses=WIN) for n, text in enumerate([one, other, one, other], start=1)),
+        *(episode(n, "printer jammed in room 5", uses=(Use(9, 0, True),)) for n in range(5, 8)),
+        episode(9, one, uses=LOSS),
+    ]
+    by = episodes.scale(other, past)
+    told = nearby.events(episodes.near(other, "", past, by=by), SINCE, other, by)
+    assert nearby.ordered({1: 1.0, 2: 0.3}, told)[1] == {1: 2}
+
+
+def test_words_that_stand_in_tasks_of_every_kind_tell_nothing():
+    past = [
+        episode(n, f"urgent from Ana: {word}", uses=(Use(n, 0, True),)) for n, word in enumerate("abcdefgh", start=1)
+    ]
+    past += [episode(20 + n, "urgent from Ana: refund", uses=WIN) for n in range(4)]
+    tells = episodes.telling(past)
+    assert tells["refund"] > 2 * tells["urgent"]
+
+
 def test_what_befell_an_earlier_claim_does_not_count():
-    found = episodes.near("queue stuck", "", [episode(1, "queue stuck", uses=LOSS)])
-    assert nearby.events(found, {1: NOW + timedelta(days=1)}) == {}
+    past = [episode(1, "queue stuck", uses=LOSS)]
+    by = episodes.scale("queue stuck", past)
+    assert nearby.events(episodes.near("queue stuck", "", past), {1: NOW + timedelta(days=1)}, "queue stuck", by) == {}
 
 
 def test_two_newest_failures_fail_and_two_successes_rescue():
