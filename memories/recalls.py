@@ -16,7 +16,7 @@ from django.db import Error, connection, transaction
 
 from memories.ageing import silence_sql
 from memories.rules.policy import Policy
-from senselab.accounts import keys
+from senselab.accounts import audit, keys
 
 log = logging.getLogger(__name__)
 
@@ -159,6 +159,7 @@ class Buffer:
                 log.warning("%d recalls of account %d could not be written", len(reads), account_id, exc_info=True)
         try:
             keys.write_uses()
+            audit.refusals.write()
         except Error:
             log.warning("it could not be written when keys were last used", exc_info=True)
 
@@ -172,6 +173,7 @@ class Buffer:
         self._stop.set()
         if self._thread is not None:
             self.flush()
+            audit.refusals.write(everything=True)
 
 
 buffer = Buffer()

@@ -106,6 +106,7 @@ class Place:
     belongs: tuple[str, ...] = ()  # url names of the pages below it
 
 
+SETTINGS = ("policy", "data", "own", "keys", "rotate_key", "people", "invite", "reset_link", "audit")
 PLACES = (
     Place("overview", "Overview", "layout-dashboard", "o"),
     Place(
@@ -123,7 +124,7 @@ PLACES = (
     Place("agents", "Agents", "bot", "a", small=False, belongs=("agent",)),
     Place("tiers", "Tiers", "flame", "i", small=False, belongs=("forecast",)),
     Place("jobs", "Jobs", "list-checks", "j", small=False),
-    Place("settings", "Settings", "settings", "s", small=False, belongs=("policy", "data")),
+    Place("settings", "Settings", "settings", "s", small=False, belongs=SETTINGS),
 )
 
 

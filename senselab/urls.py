@@ -27,6 +27,7 @@ urlpatterns = [
     path("", include("memories.ui.time_urls")),
     path("", include("memories.ui.review_urls")),
     path("", include("outcomes.ui.urls")),
+    path("", include("senselab.administration.ui.urls")),
 ]
 
 handler500 = problems.server_error

@@ -12,6 +12,8 @@ from memories.rules.policy import DEFAULT, MULTIPLICATIVE, Policy, PolicyError
 from memories.services import running
 from memories.services.acts import Actor
 from memories.viewers import account_policy
+from senselab.accounts import audit
+from senselab.accounts.audit import Who
 from senselab.accounts.models import Account
 from senselab.errors import Conflict, Invalid, StaleVersion
 
@@ -42,7 +44,14 @@ def drafted(account: Account, changes: Mapping[str, Any]) -> Policy:
 
 @transaction.atomic
 def save(
-    account_id: int, changes: Mapping[str, Any], *, expected: int, actor: Actor, reason: str, now: datetime
+    account_id: int,
+    changes: Mapping[str, Any],
+    *,
+    expected: int,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+    by: Who | None = None,
 ) -> Saved:
     """Make a new version of an account's policy and ask for the run that applies it.
 
@@ -64,6 +73,10 @@ def save(
     number = account.policy_version + 1
     PolicyVersion.objects.create(account=account, number=number, values=values, actor=actor.name, reason=text, at=now)
     Account.objects.filter(pk=account_id).update(policy_version=number, policy_values=values)
+    who = by or Who("person", actor.name, request_id=actor.request_id)
+    before = {"version": account.policy_version, **differences(account_policy(account))}
+    after = {"version": number, "reason": text, **values}
+    audit.record(account_id, "policy_saved", by=who, at=now, target=f"version {number}", before=before, after=after)
     run_id = running.ask(account_id, "policy", by=actor.name, now=now, terms={"number": number})
     return Saved(number, run_id)
 

@@ -19,6 +19,7 @@ from memories.services import policies
 from memories.ui import policy_fields
 from memories.ui.people import actor_of, viewer_of
 from memories.viewers import account_policy
+from senselab.accounts.audit import who_of
 from senselab.accounts.models import Account, Role
 from senselab.errors import Forbidden, Refusal
 from senselab.ui import for_people, render_page
@@ -89,6 +90,7 @@ def answered(request: HttpRequest, account: Account, present: Policy, typed: dic
             actor=actor_of(request),
             reason=request.POST.get("reason", ""),
             now=now,
+            by=who_of(request),
         )
     except Refusal as refusal:
         answer.refusal = refusal

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connection
+from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, Throttled
@@ -61,8 +62,8 @@ def key_text(request: Request) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def find(text: str) -> Caller:
-    """Return whom a key stands for.
+def find(text: str, request: HttpRequest | None = None) -> Caller:
+    """Return whom a key stands for. A key that is known and refused is noted at the request, for the audit trail.
 
     :raises AuthenticationFailed: no such key, a wrong secret, expired or revoked; the answer is the same for all.
     """
@@ -83,6 +84,8 @@ def find(text: str) -> Caller:
     if not known and old_sha256 is not None and old_until is not None and old_until > now:
         known = secret_matches(secret, old_sha256)
     if not known or (revoked_at and revoked_at <= now) or (expires_at and expires_at <= now):
+        if request is not None:
+            request.refused_key = account_id, name  # type: ignore[attr-defined]
         raise AuthenticationFailed(REFUSED)
     grant = grant_of(globs)
     return Caller(account_id, slug, key_id, name, agent_id, frozenset(scopes), rate, version, values, grant)
@@ -103,7 +106,7 @@ def is_valid(caller: Caller) -> bool:
 
 class KeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Caller, Any]:
-        caller = find(key_text(request))
+        caller = request._request.caller = find(key_text(request), request._request)
         uses.note(caller.key_id, caller.account_id, address_of(request._request))
         # For the headers of the answer, a refusal's as well (middleware.tell_the_rate).
         request._request.rate = caller.rate_per_minute, 0

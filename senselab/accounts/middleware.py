@@ -5,8 +5,12 @@ import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
+from senselab.accounts import audit
+from senselab.accounts.audit import Who
 from senselab.accounts.models import Membership
+from senselab.accounts.origins import address_of
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -58,3 +62,34 @@ def people_have_an_account(get_response: Handler) -> Handler:
         return get_response(request)
 
     return handle
+
+
+def note_refusals(get_response: Handler) -> Handler:
+    """Tell the audit trail what was refused (401, 403) to a key or a person that is known."""
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if response.status_code in {401, 403}:
+            note_refusal(request, response.status_code)
+        return response
+
+    return handle
+
+
+def note_refusal(request: HttpRequest, status: int) -> None:
+    caller = getattr(request, "caller", None)
+    refused = getattr(request, "refused_key", None)
+    account = getattr(request, "person_account", None)
+    address, request_id = address_of(request), getattr(request, "request_id", "")
+    if caller is not None:
+        account_id, by = caller.account_id, Who("key", caller.key_name, address, request_id)
+    elif refused is not None:
+        account_id, by = refused[0], Who("key", refused[1], address, request_id)
+    elif account is not None:
+        account_id, by = account.pk, Who("person", request.user.get_username(), address, request_id)
+    else:
+        return
+    # The route, not the address: an address may hold what nobody should read in a trail.
+    route = request.resolver_match.route if request.resolver_match else ""
+    target = f"{request.method} /{route}"
+    audit.refusals.note(account_id, by, status=status, target=target, now=timezone.now())

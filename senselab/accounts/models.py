@@ -3,8 +3,9 @@
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
+from django.utils.crypto import salted_hmac
 
 
 class Account(models.Model):
@@ -24,9 +25,29 @@ class Account(models.Model):
 class Person(AbstractUser):
     """Somebody who logs in; what they may do is a matter of their role in each account."""
 
+    # Part of what a session is bound to: another salt ends every session there is.
+    session_salt = models.CharField(max_length=32, default="", db_default="", blank=True)
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        bound = self.password + self.session_salt
+        return salted_hmac("senselab.accounts.session", bound, secret=secret, algorithm="sha256").hexdigest()
+
     @property
     def display_name(self) -> str:
         return self.get_full_name() or self.username
+
+
+class SignIn(models.Model):
+    """One sign-in of a person: the session it began, when and from where."""
+
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="sign_ins")
+    session_key = models.CharField(max_length=40, unique=True)
+    at = models.DateTimeField()
+    address = models.GenericIPAddressField(null=True)
+    browser = models.CharField(max_length=200, default="")
+
+    def __str__(self) -> str:
+        return f"sign-in of {self.person}"
 
 
 class Role(models.TextChoices):
@@ -50,6 +71,31 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.person} is {self.role} in {self.account}"
+
+
+class Invitation(models.Model):
+    """A way into an account for whoever has its link: once, for a while."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
+    token_sha256 = models.BinaryField(max_length=32)
+    role = models.CharField(max_length=10, choices=Role.choices)
+    # Whom it is meant for, in the words of who made it.
+    note = models.CharField(max_length=200, default="", blank=True)
+    made_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    accepted_by = models.CharField(max_length=150, default="", blank=True)
+
+    class Meta:
+        constraints = [
+            # Looked up before the account is known, so this one unique key stands without it.
+            models.UniqueConstraint(fields=["token_sha256"], name="an_invitation_is_found_by_its_token"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="an_invitation_gives_a_role"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} for {self.note}"
 
 
 class Agent(models.Model):
@@ -136,3 +182,43 @@ class KeptAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"answer {self.status} of {self.route}"
+
+
+class AuditRecord(models.Model):
+    """Something that happened to an account and is no change set: append-only, sealed in order a moment later."""
+
+    account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    at = models.DateTimeField()
+    action = models.CharField(max_length=40)
+    actor_kind = models.CharField(max_length=10)
+    actor = models.TextField(default="")
+    target = models.TextField(default="")
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+    address = models.GenericIPAddressField(null=True)
+    request_id = models.CharField(max_length=64, default="")
+    # How often it happened within a minute, where one record stands for many.
+    count = models.PositiveIntegerField(default=1)
+    salt = models.BinaryField(max_length=16)
+    # Its place in the chain of its account and the hash that holds it there; null until it is sealed.
+    number = models.BigIntegerField(null=True)
+    digest = models.BinaryField(max_length=32, null=True)
+    seal = models.BinaryField(max_length=32, null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "number"], name="a_place_in_the_trail_is_taken_once"),
+            models.CheckConstraint(
+                condition=Q(number__isnull=True, digest__isnull=True, seal__isnull=True)
+                | Q(number__isnull=False, digest__isnull=False, seal__isnull=False),
+                name="a_record_is_sealed_whole_or_not",
+            ),
+        ]
+        indexes = [
+            models.Index("account", "id", condition=Q(seal__isnull=True), name="records_to_seal"),
+            models.Index("account", "action", F("id").desc(), name="records_by_action"),
+            models.Index("account", "actor", F("id").desc(), name="records_by_actor"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} by {self.actor}"

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
+from senselab.accounts import audit
+from senselab.accounts.audit import SYSTEM, Who
 from senselab.accounts.globs import Glob
 from senselab.accounts.globs import clean as clean_globs
 from senselab.accounts.models import Account, Agent, ApiKey, Membership, Person, Role, Scope
@@ -61,7 +63,8 @@ def create_account(slug: str, *, name: str = "") -> Account:
 def drop_account(account: Account) -> None:
     """Delete an account with its roles, agents and keys; what was learned in it has to be gone already."""
     with connection.cursor() as cursor:
-        for table in ("keptanswer", "apikey", "agent", "membership"):
+        cursor.execute("SELECT set_config('senselab.dropping_account', %s, true)", [str(account.pk)])
+        for table in ("auditrecord", "keptanswer", "apikey", "invitation", "agent", "membership"):
             cursor.execute(f"DELETE FROM accounts_{table} WHERE account_id = %s", [account.pk])
     account.delete()
 
@@ -103,6 +106,7 @@ def create_key(account: Account, *, name: str, **said: Any) -> str:
     return make_key(account, name=name, **said).text
 
 
+@transaction.atomic
 def make_key(
     account: Account,
     *,
@@ -112,6 +116,8 @@ def make_key(
     globs: Iterable[Glob | Mapping[str, Any]] = (),
     rate_per_minute: int = 6000,
     expires_at: datetime | None = None,
+    by: Who = SYSTEM,
+    now: datetime | None = None,
 ) -> MadeKey:
     """Make an API key; without `globs` it reaches every entity path of its account.
 
@@ -136,7 +142,15 @@ def make_key(
         rate_per_minute=rate_per_minute,
         expires_at=expires_at,
     )
+    audit.record(account.pk, "key_made", by=by, at=now or key.created_at, target=str(key), after=told_of(key))
     return MadeKey(key, text_of(key, secret))
+
+
+def told_of(key: ApiKey) -> dict[str, Any]:
+    """Return what the audit trail keeps of a key: what it may, never its secret."""
+    ends = key.expires_at.isoformat() if key.expires_at else None
+    told = {"scopes": list(key.scopes), "globs": key.globs, "agent_id": key.agent_id, "expires_at": ends}
+    return {**told, "rate_per_minute": key.rate_per_minute}
 
 
 def sha256(secret: str) -> bytes:
@@ -160,13 +174,16 @@ def _locked_key(account_id: int, key_id: int) -> ApiKey:
 
 
 @transaction.atomic
-def revoke_key(account_id: int, key_id: int, *, now: datetime) -> ApiKey:
+def revoke_key(account_id: int, key_id: int, *, now: datetime, by: Who = SYSTEM) -> ApiKey:
     """End a key at once, its old secret too; revoking it again changes nothing.
 
     :raises NoSuchKey: the account has none of that id.
     """
     key = _locked_key(account_id, key_id)
-    return _changed(key, revoked_at=now, old_secret_sha256=None, old_until=None) if key.revoked_at is None else key
+    if key.revoked_at is not None:
+        return key
+    audit.record(account_id, "key_revoked", by=by, at=now, target=str(key), before=told_of(key))
+    return _changed(key, revoked_at=now, old_secret_sha256=None, old_until=None)
 
 
 def _changed(key: ApiKey, **values: Any) -> ApiKey:
@@ -177,7 +194,9 @@ def _changed(key: ApiKey, **values: Any) -> ApiKey:
 
 
 @transaction.atomic
-def rotate_key(account_id: int, key_id: int, *, now: datetime, overlap: timedelta = OVERLAP) -> MadeKey:
+def rotate_key(
+    account_id: int, key_id: int, *, now: datetime, overlap: timedelta = OVERLAP, by: Who = SYSTEM
+) -> MadeKey:
     """Give a key a new secret, which works at once; the one before works on for `overlap`.
 
     :raises NoSuchKey: the account has none of that id.
@@ -192,6 +211,8 @@ def rotate_key(account_id: int, key_id: int, *, now: datetime, overlap: timedelt
     secret = secrets.token_urlsafe(32)
     old, until = (key.secret_sha256, now + overlap) if overlap else (None, None)
     _changed(key, secret_sha256=sha256(secret), old_secret_sha256=old, old_until=until)
+    ends = until.isoformat() if until else None
+    audit.record(account_id, "key_rotated", by=by, at=now, target=str(key), after={"old_secret_until": ends})
     return MadeKey(key, text_of(key, secret))
 
 

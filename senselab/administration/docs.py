@@ -3,7 +3,7 @@
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
-from memories.api.docs import operation
+from memories.api.docs import operation, query
 
 KEY = {
     "id": 4,
@@ -65,4 +65,40 @@ config = operation(
     tag="admin",
     operation_id="config",
     refusals=(401, 403, 429),
+)
+trail = operation(
+    "Read the audit trail",
+    {
+        "records": [
+            {
+                "id": 9,
+                "at": "2026-11-30T09:57:37.331202Z",
+                "action": "key_made",
+                "actor": "ada",
+                "actor_kind": "person",
+                "target": "deploy bot (0123456789abcdef)",
+                "before": None,
+                "after": {"scopes": ["read", "write"]},
+                "address": "192.0.2.7",
+                "request_id": "5f1c",
+                "count": 1,
+                "sealed": True,
+                "number": 9,
+            }
+        ],
+        "next": None,
+    },
+    tag="admin",
+    operation_id="audit_trail",
+    parameters=[
+        query("action", "Records of this action."),
+        query("actor", "Records of this person or key."),
+        query("target", "Records whose target holds this text."),
+        query("address", "Records from this address."),
+        query("since", "From this moment on."),
+        query("until", "Before this moment."),
+        query("cursor", "Where the page before this one ended."),
+        query("limit", "1 to 1,000, by default 100."),
+    ],
+    refusals=(400, 401, 403, 422, 429),
 )

@@ -16,6 +16,7 @@ from memories.rules import names
 from memories.viewers import Viewer
 from senselab import api
 from senselab.accounts import services as accounts
+from senselab.accounts.audit import who_of
 from senselab.accounts.keys import Caller
 from senselab.accounts.models import ApiKey, Scope
 from senselab.administration import docs
@@ -107,6 +108,8 @@ class Keys(APIView):
             globs=globs_of(body),
             rate_per_minute=body.rate_limit_rpm or 6000,
             expires_at=identity.in_utc(body.expires_at) if body.expires_at else None,
+            by=who_of(request._request),
+            now=timezone.now(),
         )
         return shown(made, status=201)
 
@@ -124,7 +127,8 @@ class Key(APIView):
     @docs.revoking
     def delete(self, request: Request, key_id: int) -> HttpResponse:
         """Revoke a key: the next call with it is 401."""
-        return api.answer(told(accounts.revoke_key(request.user.account_id, key_id, now=timezone.now())))
+        now, by = timezone.now(), who_of(request._request)
+        return api.answer(told(accounts.revoke_key(request.user.account_id, key_id, now=now, by=by)))
 
 
 class Rotate(APIView):
@@ -136,7 +140,8 @@ class Rotate(APIView):
     def post(self, request: Request, key_id: int) -> HttpResponse:
         """Give a key a new text, which works at once and is in this answer alone; the old one works on for a while."""
         overlap = timedelta(hours=api.body_of(request, RotateBody).overlap_hours)
-        return shown(accounts.rotate_key(request.user.account_id, key_id, now=timezone.now(), overlap=overlap))
+        now, by = timezone.now(), who_of(request._request)
+        return shown(accounts.rotate_key(request.user.account_id, key_id, now=now, overlap=overlap, by=by))
 
 
 class Usage(APIView):

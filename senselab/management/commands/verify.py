@@ -4,11 +4,12 @@ import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from memories.checking import verify_reads
 from memories.checking.verify import Finding
 from memories.checking.verify_reads import Tally
-from senselab.accounts import services
+from senselab.accounts import sealing, services
 from senselab.accounts.models import Account
 from senselab.errors import Refusal
 
@@ -20,13 +21,20 @@ class Command(BaseCommand):
         parser.add_argument("--account", metavar="SLUG", help="look at this account alone")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tally, found = Tally(), 0
+        tally, found, trail = Tally(), 0, 0
         for account in accounts(options["account"]):
             with verify_reads.one_view():
                 for where, finding in verify_reads.account_findings(account, tally):
                     found += 1
                     self.stdout.write(line(account, where, finding))
-        looked = f"{tally.entries:,} entries, {tally.versions:,} versions"
+                for words in sealing.findings(account.pk):
+                    found += 1
+                    self.stdout.write(f"{account.slug}: {words}")
+                trail += sealing.records(account.pk)
+                waiting = sealing.open_words(account.pk, timezone.now())
+                if waiting:
+                    self.stdout.write(f"{account.slug}: {waiting}")
+        looked = f"{tally.entries:,} entries, {tally.versions:,} versions, {trail:,} audit records"
         if found:
             self.stdout.write(f"{looked}, {found:,} {'thing does' if found == 1 else 'things do'} not fit")
             sys.exit(1)

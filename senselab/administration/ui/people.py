@@ -1,0 +1,119 @@
+"""Settings: who belongs to an account, and the way in."""
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from senselab.accounts import people as services
+from senselab.accounts.audit import Who, who_of
+from senselab.accounts.models import Role
+from senselab.accounts.origins import address_of
+from senselab.errors import NotFound, Refusal
+from senselab.ui import for_admins, render_page
+
+ROLES = {
+    Role.VIEWER: "looks at everything",
+    Role.REVIEWER: "decides, edits, rolls back",
+    Role.ADMIN: "keys, people, policy as well",
+}
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@for_admins
+def people(request: HttpRequest) -> HttpResponse:
+    """Show who belongs to the account, and which invitations are open."""
+    return show(request)
+
+
+def show(request: HttpRequest, *, link: str = "", link_for: str = "") -> HttpResponse:
+    account = request.person_account  # type: ignore[attr-defined]
+    context = {
+        "members": services.members(account),
+        "invitations": services.invitations(account, timezone.now()),
+        "roles": ROLES,
+        "link": request.build_absolute_uri(link) if link else "",
+        "link_for": link_for,
+    }
+    return render_page(request, "settings/people.html", context=context)
+
+
+@require_POST
+@for_admins
+def invite(request: HttpRequest) -> HttpResponse:
+    """Make an invitation; its link is shown on this page and nowhere else."""
+    account, form = request.person_account, request.POST  # type: ignore[attr-defined]
+    note = form.get("note", "")
+    token = services.invite(account, form.get("role", ""), note=note, by=who_of(request), now=timezone.now())
+    return show(request, link=reverse("invitation", args=[token]), link_for="invitation")
+
+
+@require_POST
+@for_admins
+def withdraw_invitation(request: HttpRequest, invitation_id: int) -> HttpResponse:
+    services.withdraw(request.person_account, invitation_id, by=who_of(request), now=timezone.now())  # type: ignore[attr-defined]
+    messages.success(request, "The invitation is withdrawn.")
+    return redirect("people")
+
+
+@require_POST
+@for_admins
+def change_role(request: HttpRequest, membership_id: int) -> HttpResponse:
+    account, role = request.person_account, request.POST.get("role", "")  # type: ignore[attr-defined]
+    one = services.change_role(account, membership_id, role, by=who_of(request), now=timezone.now())
+    messages.success(request, f"{one.person.display_name} is {one.role} now.")
+    return redirect("people")
+
+
+@require_POST
+@for_admins
+def remove_person(request: HttpRequest, membership_id: int) -> HttpResponse:
+    one = services.take_role(request.person_account, membership_id, by=who_of(request), now=timezone.now())  # type: ignore[attr-defined]
+    messages.success(request, f"{one.person.display_name} does not belong to this account any more.")
+    return redirect("people")
+
+
+@require_POST
+@for_admins
+def reset_link(request: HttpRequest, membership_id: int) -> HttpResponse:
+    """Make a link by which a person sets another password once; it is shown on this page and nowhere else."""
+    who, token = services.password_link(
+        request.person_account,  # type: ignore[attr-defined]
+        membership_id,
+        by_person=request.user,  # type: ignore[arg-type]
+        by=who_of(request),
+        now=timezone.now(),
+    )
+    return show(request, link=reverse("new_password", args=[who, token]), link_for="password")
+
+
+@sensitive_post_parameters("password")
+@never_cache
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Accept an invitation: as who is logged in, or as somebody new."""
+    now = timezone.now()
+    try:
+        found = services.invitation_of(token, now)
+    except NotFound as refusal:
+        return render(request, "settings/invitation.html", {"refusal": refusal}, status=404)
+    if request.method != "POST":
+        return render(request, "settings/invitation.html", {"found": found})
+    form = request.POST
+    try:
+        person = request.user
+        if not request.user.is_authenticated:
+            person = services.new_person(form.get("username", ""), form.get("password", ""), name=form.get("name", ""))
+        by = Who("person", person.get_username(), address_of(request), request.request_id)  # type: ignore[attr-defined]
+        member = services.accept(token, person, by=by, now=now)  # type: ignore[arg-type]
+    except Refusal as refusal:
+        told = {"found": found, "refusal": refusal, "given": form}
+        return render(request, "settings/invitation.html", told, status=refusal.status)
+    if not request.user.is_authenticated:
+        login(request, person, backend=BACKEND)  # type: ignore[arg-type]
+    request.session["account"] = member.account.slug
+    return redirect("overview")

@@ -1,0 +1,28 @@
+"""/settings/, and the two links that work once."""
+
+from django.urls import path
+
+from senselab.administration.ui import audit, keys, own, people
+
+urlpatterns = [
+    path("settings/", own.own, name="settings"),
+    path("settings/you/", own.own, name="own"),
+    path("settings/you/sign-out-everywhere/", own.sign_out_everywhere, name="sign_out_everywhere"),
+    path("settings/you/sign-ins/<int:sign_in_id>/end/", own.end_sign_in, name="end_sign_in"),
+    path("settings/keys/", keys.keys, name="keys"),
+    path("settings/keys/<int:key_id>/rotate/", keys.rotate_key, name="rotate_key"),
+    path("settings/keys/<int:key_id>/revoke/", keys.revoke_key, name="revoke_key"),
+    path("settings/people/", people.people, name="people"),
+    path("settings/people/invite/", people.invite, name="invite"),
+    path(
+        "settings/people/invitations/<int:invitation_id>/withdraw/",
+        people.withdraw_invitation,
+        name="withdraw_invitation",
+    ),
+    path("settings/people/<int:membership_id>/role/", people.change_role, name="change_role"),
+    path("settings/people/<int:membership_id>/remove/", people.remove_person, name="remove_person"),
+    path("settings/people/<int:membership_id>/password/", people.reset_link, name="reset_link"),
+    path("settings/audit/", audit.audit_trail, name="audit"),
+    path("invitation/<str:token>/", people.invitation, name="invitation"),
+    path("password/<uidb64>/<token>/", own.NewPassword.as_view(), name="new_password"),
+]
