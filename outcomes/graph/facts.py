@@ -47,13 +47,22 @@ INFORMED_BY = """
      WHERE o.account_id = %(account)s AND o.outcome_ref = ANY(%(names)s) AND {visible} AND e.branch = ANY(%(branches)s)
      ORDER BY f.at DESC LIMIT %(most)s
 """
-WROTE = """
+WRITTEN = """
     SELECT e.agent_id, 'agent', 'wrote', e.entity_path || '/' || e.key, 'entry', e.written_at, e.agent_id
       FROM memories_entry e
-     WHERE {visible} AND e.branch = ANY(%(branches)s) AND {which}
-     ORDER BY e.written_at DESC LIMIT %(most)s
+     WHERE {visible} AND e.branch = ANY(%(branches)s) AND (e.entity_path, e.key) IN (""" + ASKED + """)
+     LIMIT %(most)s
+"""  # fmt: skip
+# One walk down the index for each agent and branch, which stops where it has enough.
+WROTE = """
+    SELECT w.agent_id, 'agent', 'wrote', w.entry_key, 'entry', w.written_at, w.agent_id
+      FROM unnest(%(names)s::text[]) AS named(agent_id), unnest(%(branches)s::text[]) AS told(branch),
+           LATERAL (SELECT e.agent_id, e.entity_path || '/' || e.key AS entry_key, e.written_at
+                      FROM memories_entry e
+                     WHERE {visible} AND e.branch = told.branch AND e.agent_id = named.agent_id
+                     ORDER BY e.written_at DESC LIMIT %(most)s) w
+     ORDER BY w.written_at DESC LIMIT %(most)s
 """
-OF_AGENT, OF_ENTRY = "e.agent_id = ANY(%(names)s)", f"(e.entity_path, e.key) IN ({ASKED})"
 
 
 @dataclass(slots=True)
@@ -93,10 +102,9 @@ def around(viewer: Viewer, names: Sequence[str], branches: Sequence[str], *, out
         "branches": list(branches),
         "most": MOST,
     }
-    asked = [(REFERS, out and paths), (INFORMED, out and paths), (REFERRED, into), (INFORMED_BY, into)]
-    parts = [sql.format(visible=viewer.visible()) for sql, wanted in asked if wanted]
-    parts += [WROTE.format(visible=viewer.visible(), which=OF_AGENT)] if out else []
-    parts += [WROTE.format(visible=viewer.visible(), which=OF_ENTRY)] if into and paths else []
+    leaving = [(REFERS, out and paths), (INFORMED, out and paths), (WROTE, out)]
+    leading = [(REFERRED, into), (INFORMED_BY, into), (WRITTEN, into and paths)]
+    parts = [sql.format(visible=viewer.visible()) for sql, wanted in [*leaving, *leading] if wanted]
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(f"({part})" for part in parts), values)
         return list(_gathered(cursor.fetchall()))
