@@ -1,6 +1,6 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-semantic lint demo chromium bench bench-compare bench-learning bench-time
+.PHONY: help run test test-semantic lint demo chromium bench bench-compare bench-learning bench-time bench-search
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -36,6 +36,9 @@ bench-learning: .venv/testing  ## Let scripted agents learn in a changing world:
 
 bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 entries.
 	@$(VENV) -m tests.load.bench_time
+
+bench-search: .venv/testing  ## Measure what looking for something costs at 100,000 and 1,000,000 entries.
+	@$(VENV) -m tests.load.bench_search
 
 lint: .venv/testing  ## Check style, types and migrations.
 	$(VENV) -m ruff check .

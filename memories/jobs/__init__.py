@@ -28,6 +28,7 @@ __all__ = [
     "alone",
     "asked",
     "catalogue",
+    "compare",
     "decay",
     "decayed",
     "embed",
@@ -88,3 +89,8 @@ def embed() -> int:
 def verify() -> int:
     """Check every entry and seal. Each night."""
     return everywhere("verify", JOBS["verify"].work)
+
+
+def compare() -> int:
+    """Find entries that are alike. Every five minutes."""
+    return everywhere("compare", JOBS["compare"].work)

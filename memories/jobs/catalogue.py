@@ -10,6 +10,7 @@ from memories.jobs import (
     embedding,
     evaluating,
     importing,
+    likeness,
     places,
     policies,
     refreshing,
@@ -84,6 +85,10 @@ JOBS = {
             "embed", 1, "each minute", embedding.embed, dry.embed,
         ),
         Job(
+            "compare", "Pairs", "Finds entries of one entity that say nearly the same, or the opposite.",
+            "compare", 5, "every five minutes", likeness.compare_new, None,
+        ),
+        Job(
             "policy", "Policy", "Applies a policy that was saved: next crossings, status and tiers of every entry.",
             "", 0, "when a policy is saved", policies.apply, None,
         ),
@@ -106,6 +111,7 @@ SCHEDULES = {
     "fold": ("memories.jobs.fold", 1),
     "asked": ("memories.jobs.asked", 1),
     "embed": ("memories.jobs.embed", 1),
+    "compare": ("memories.jobs.compare", 5),
     "decay": ("memories.jobs.decay", 60),
     "importance": ("memories.jobs.importance", 60),
     "verify": ("memories.jobs.verify", 1440),

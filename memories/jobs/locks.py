@@ -16,6 +16,7 @@ LOCKS = {
     "embed": 7108,
     "import": 7120,
     "verify": 7121,
+    "compare": 7109,
 }
 
 

@@ -37,7 +37,7 @@ class Run:
     """What a job tells while it works; without an id nobody listens, and nothing is written.
 
     `terms` say what it was asked to do and how far it came; `ended` is False when another turn has to go on. `since` is
-    when the run before began, if that went well.
+    when the run before began, if that went well; `before` are its terms, however it went.
     """
 
     account_id: int = 0
@@ -45,6 +45,7 @@ class Run:
     terms: dict[str, Any] = field(default_factory=dict)
     asked_by: str = ""
     since: datetime | None = None
+    before: dict[str, Any] = field(default_factory=dict)
     looked: int = 0
     changed: int = 0
     total: int | None = None
@@ -126,6 +127,7 @@ class Recorded:
         self.failures = before.failures if before is not None else 0
         went_well = last is not None and last.state == JobState.DONE
         self.run = Run(account.pk, since=last.started_at if last is not None and went_well else None)
+        self.run.before = dict(last.terms) if last is not None else {}
 
     def __enter__(self) -> Run:
         now = timezone.now()

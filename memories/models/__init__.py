@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from memories.models.counting import Counter, CounterDelta, Reading, Recall
 from memories.models.history import ChangeSet, Commit, Effect, EntryVersion
+from memories.models.likeness import AlikePair
 from memories.models.review import BulkItem, BulkRun, Comment, Evidence, ReviewMark, ReviewTrace
 from memories.models.state import State, choices, probability
 from memories.models.time import JobRun, PolicyVersion, TierDay, TierMove, UploadPart
@@ -20,6 +21,7 @@ from memories.rules.kinds import EvidenceStatus, MemoryType, Status
 from senselab.accounts.models import Account
 
 __all__ = [
+    "AlikePair",
     "BulkItem",
     "BulkRun",
     "ChangeSet",

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from memories.ui import bulk, contested, decisions, review, wrong
+from memories.ui import bulk, contested, decisions, pairs, review, wrong
 
 urlpatterns: list[URLPattern] = [
     path("review/", review.review, name="review"),
@@ -12,6 +12,8 @@ urlpatterns: list[URLPattern] = [
     path("review/runs/<int:run_id>/", bulk.bulk_run, name="bulk_run"),
     path("review/runs/<int:run_id>/again/", bulk.bulk_again, name="bulk_again"),
     path("review/runs/<int:run_id>/cancel/", bulk.bulk_cancel, name="bulk_cancel"),
+    path("review/alike/", pairs.pairs, name="pairs"),
+    path("review/alike/decide/", pairs.decide_pair, name="decide_pair"),
     path("contested/", contested.contested, name="contested"),
     path("wrong/", wrong.wrong, name="wrong"),
 ]

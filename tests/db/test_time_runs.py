@@ -12,6 +12,7 @@ from memories.services import running
 from senselab.errors import Conflict, NotFound
 from tests.db import acts
 from tests.db.acts import NOON
+from tests.db.meaning import Meaning, chosen
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 REVIEW = NOON + 85 * DAY
@@ -167,8 +168,14 @@ def test_asking_twice_is_asking_once(db, account):
     assert running.ask(account.pk, "expire", by="ada", now=NOON, dry=True) != first
 
 
+@pytest.fixture
+def model():
+    with chosen(Meaning()):
+        yield
+
+
 @pytest.mark.parametrize("name", [job.name for job in catalogue.JOBS.values() if job.foresee])
-def test_a_dry_run_changes_nothing_and_foresees_what_the_run_does(db, account, clock, name, settings):
+def test_a_dry_run_changes_nothing_and_foresees_what_the_run_does(db, account, clock, name, settings, model):
     settings.IMPORTANCE_EVALUATOR = "memories.services.importance.heuristic"
     acts.fill(account, 20, confidence=0.7)
     acts.fill(account, 7, path="ends", ttl_at=NOON + 86 * DAY)

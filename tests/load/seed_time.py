@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -122,8 +122,11 @@ class Store:
 
 
 @contextmanager
-def store(name: str, entries: int) -> Iterator[Store]:
-    """Make a database with a store of so many entries; it is dropped in the end."""
+def store(name: str, entries: int, *, says: Mapping[str, str] | None = None) -> Iterator[Store]:
+    """Make a database with a store of so many entries; it is dropped in the end.
+
+    `says` replaces the statements CLAIMS and WORDS.
+    """
     address = str(settings.DATABASE_URL)
     with psycopg.connect(address, autocommit=True) as server:
         server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
@@ -133,21 +136,22 @@ def store(name: str, entries: int) -> Iterator[Store]:
     try:
         print(f"Seeding {entries:,} entries.", file=sys.stderr)
         call_command("migrate", verbosity=0)
-        yield seeded(entries)
+        yield seeded(entries, says or {})
     finally:
         connection.close()
         with psycopg.connect(address, autocommit=True) as server:
             server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def seeded(entries: int) -> Store:
+def seeded(entries: int, says: Mapping[str, str]) -> Store:
     made = Store(accounts.create_account("bench").pk, entries)
     made.execute(
         """INSERT INTO memories_changeset (account_id, id, kind, actor_kind, actor, session_id, reason, cause,
                                            request_id, at, size)
            VALUES (%(account)s, 1, 'write', 'agent', 'agent/0', '', '', '', '', %(now)s, %(entries)s)"""
     )
-    for statement in (ENTRIES, CLAIMS, RECALLS, SETTLED, VERSIONS, WORDS, COUNTERS):
+    claims, words = says.get("claims", CLAIMS), says.get("words", WORDS)
+    for statement in (ENTRIES, claims, RECALLS, SETTLED, VERSIONS, words, COUNTERS):
         made.execute(statement)
     with connection.cursor() as cursor:
         for table in ("entry", "claim", "changeset"):
