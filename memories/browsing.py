@@ -1,13 +1,14 @@
 """A page of the list of entries with what stands around it: paths, the count, which filter a miss could drop."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from memories import figures, search
 from memories.figures import Totals
 from memories.rows import Row
-from memories.search import COUNTED, Search
+from memories.search import COUNTED, Elsewhere, Search, elsewhere
+from memories.search.elsewhere import LITTLE
 from memories.viewers import Viewer
 
 EXCERPT = 700
@@ -38,6 +39,7 @@ class Browsed:
     total: int | None
     paths: dict[str, Totals]
     relaxed: list[Relaxed]
+    elsewhere: Elsewhere = field(default_factory=Elsewhere)
 
     @property
     def is_account_empty(self) -> bool:
@@ -57,9 +59,15 @@ def browse(asked: Search, viewer: Viewer, now: datetime, *, without: Mapping[str
     entries, following = listed(asked, viewer, now)
     if entries or asked.after:
         total = len(entries) if not (asked.after or following) else _count(asked, viewer, now)
-        return Browsed(entries, following, total, paths, [])
+        return Browsed(entries, following, total, paths, [], _elsewhere(asked, viewer, now, total))
     relaxed = [Relaxed(name, search.count(less, viewer, now)) for name, less in without.items()] if paths else []
     return Browsed([], (), 0, paths, relaxed)
+
+
+def _elsewhere(asked: Search, viewer: Viewer, now: datetime, total: int | None) -> Elsewhere:
+    """Return what lies elsewhere of a search with words that found little."""
+    is_little = total is not None and total < LITTLE and not asked.after
+    return elsewhere.of(asked, viewer, now, found=total or 0) if is_little else Elsewhere()
 
 
 def _count(asked: Search, viewer: Viewer, now: datetime) -> int | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 
@@ -99,6 +100,27 @@ def read(query: QueryDict, now: datetime) -> Filters:
         problems.append(Problem("page", f"{error.detail} Start again at the first page."))
     search = Search(**{**asked, "sort": sort, "limit": PAGE, "after": after})
     return Filters(search, seen, list(chips(query, search)), problems)
+
+
+# Of these an address may name several values; of the others the last counts.
+SEVERAL = ("type", "status", "evidence", "tier")
+USUAL = {"sort": "recency", "branch": "main"}
+
+
+def canonical(query: QueryDict) -> str:
+    """Return the one address of what an address asks for: what is usual left out, values once and in order, no page.
+
+    Two addresses of the same search have the same one, and it asks for the same; what cannot be stays as it is.
+    """
+    kept: list[tuple[str, str]] = []
+    for name in PARSERS:
+        given = [value for value in query.getlist(name) if value.strip()]
+        given = [" ".join(value.split()) for value in given] if name == "q" else given
+        chosen = sorted(set(given)) if name in SEVERAL else given[-1:]
+        kept += [(name, value) for value in chosen if value != USUAL.get(name)]
+        if name == "path" and given and query.get("exact") == "1":
+            kept.append(("exact", "1"))
+    return urlencode(kept)
 
 
 def share(given: str) -> float:

@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 from django.db import connection
+from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -296,3 +297,43 @@ def test_the_list_takes_a_fixed_number_of_queries(client_of, vera, account):
     assert max(counts) <= 12
     # A first page that is also the last needs no count of its own.
     assert [many - few for few, many in zip(counts[:3], counts[3:], strict=True)] == [1, 1, 0]
+
+
+def test_a_search_that_finds_little_says_where_more_is_and_leads_there(page, shop):
+    acts.put(shop, "Retry a 503 never.", path="platform", key="other", confidence=0.9, now=timezone.now())
+    acts.put(shop, "Retry a 503 once.", path="shop", key="doubtful", confidence=0.4, now=timezone.now())
+    html, _ = page(q="retry 503", path="shop", min="0.5")
+    assert keys(html) == ["shop/checkout/pattern-retry"]
+    assert "1 less sure entry" in html
+    assert keys(page(link(html, "less sure"))[0]) == ["shop/doubtful", "shop/checkout/pattern-retry"]
+    assert "platform/other" in keys(page(link(html, "1 elsewhere"))[0])
+    assert "All of these words" not in page(q="retry 503")[0]
+    assert "All of these words" not in page(path="shop", min="0.5")[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "one"),
+    [
+        ("", ""),
+        ("q=&path=&sort=recency&branch=main&cursor=abc", ""),
+        ("sort=doubt&q= two++words ", "q=two+words&sort=doubt"),
+        (
+            "tier=hot&tier=warm&tier=hot&status=archived&status=active",
+            "status=active&status=archived&tier=hot&tier=warm",
+        ),
+        ("exact=1&path=shop", "path=shop&exact=1"),
+        ("exact=1", ""),
+        ("agent=a&agent=b", "agent=b"),
+    ],
+)
+def test_a_search_has_one_address(given, one):
+    now = timezone.now()
+    assert filters.canonical(QueryDict(given)) == one
+    assert filters.canonical(QueryDict(one)) == one
+    plain = given.replace("cursor=abc", "")
+    asked, again = filters.read(QueryDict(plain), now).search, filters.read(QueryDict(one), now).search
+    assert asked.words.split() == again.words.split()
+    for name in ("entity_path", "descendants", "sort", "agent_id", "branch"):
+        assert getattr(asked, name) == getattr(again, name)
+    for name in ("tiers", "statuses"):
+        assert set(getattr(asked, name)) == set(getattr(again, name))
