@@ -25,9 +25,25 @@ WEB_THREADS = env.int("WEB_THREADS", default=4)
 STREAMS = env.int("STREAMS", default=8)
 
 
+def secret_of(value: str, file: str) -> str:
+    """Return a secret as it is set, else what stands in the file named in its place.
+
+    :raises ImproperlyConfigured: the file cannot be read, or is empty.
+    """
+    if value or not file:
+        return value
+    try:
+        found = Path(file).read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"{file}, which should hold a secret, cannot be read: {error.strerror}") from error
+    if not found:
+        raise ImproperlyConfigured(f"{file}, which should hold a secret, is empty")
+    return found
+
+
 def secret_key() -> str:
     """Return SECRET_KEY, or the key that the first start wrote into the data folder."""
-    given = env.str("SECRET_KEY", default="")
+    given = secret_of(env.str("SECRET_KEY", default=""), env.str("SECRET_KEY_FILE", default=""))
     if given:
         return given
     kept = DATA_DIR / "secret_key"
@@ -138,7 +154,8 @@ def database(conninfo: str) -> dict[str, object]:
     return settings | {"ENGINE": "django.db.backends.postgresql", "CONN_MAX_AGE": None, "OPTIONS": options}
 
 
-DATABASE_URL = env.str("DATABASE_URL", default="") or postgres.url(DATA_DIR)
+DATABASE_URL = secret_of(env.str("DATABASE_URL", default=""), env.str("DATABASE_URL_FILE", default=""))
+DATABASE_URL = DATABASE_URL or postgres.url(DATA_DIR)
 DATABASES = {"default": database(DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -173,6 +190,12 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_TLS and env.bool("HSTS_SUBDOMAINS", default=False)
+CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = True
+# Subdomains are the neighbours' business, and preloading is a promise for years: neither is made unasked. Sending
+# people to https is the proxy's part: agents beside us may call without it, and their client follows no redirect.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 
@@ -221,9 +244,11 @@ EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(levelname)s %(name)s %(message)s"}},
-    "handlers": {"out": {"class": "logging.StreamHandler", "formatter": "line"}},
-    # Each call is a session of its own, and it would say so.
-    "loggers": {"mcp": {"level": "WARNING"}, "httpx": {"level": "WARNING"}},
+    "formatters": {"line": {"()": "senselab.logs.Line"}, "json": {"()": "senselab.logs.Json"}},
+    "handlers": {
+        "out": {"class": "logging.StreamHandler", "formatter": env.str("LOG_FORMAT", default="line")},
+    },
+    # Axes tells what the audit trail tells; to mcp and httpx each call is a session of its own, and they would say so.
+    "loggers": {name: {"level": "WARNING"} for name in ("axes", "mcp", "httpx")},
     "root": {"handlers": ["out"], "level": env.str("LOG_LEVEL", default="INFO")},
 }

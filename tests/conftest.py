@@ -20,6 +20,7 @@ from django.test import Client
 from django.test.utils import setup_databases, teardown_databases
 from hypothesis import HealthCheck
 
+from senselab.accounts import audit
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account, Person, Role
 from tests import statements
@@ -65,6 +66,13 @@ def passwords_cost_nothing() -> None:
 def every_statement_names_the_account() -> Iterator[None]:
     with statements.guarded():
         yield
+
+
+@pytest.fixture(autouse=True)
+def refusals_end_with_their_test() -> Iterator[None]:
+    """What was refused in a test is nothing to tell the accounts of the next one."""
+    yield
+    vars(audit.refusals).update(vars(audit.Refusals()))
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from senselab import logs
 from senselab.accounts import audit
 from senselab.accounts.audit import Who
 from senselab.accounts.models import Membership
@@ -21,7 +22,12 @@ def request_id(get_response: Handler) -> Handler:
     def handle(request: HttpRequest) -> HttpResponse:
         asked = request.META.get("HTTP_X_REQUEST_ID", "")
         request.request_id = asked if re.fullmatch(r"[\w.-]{1,64}", asked, re.ASCII) else uuid.uuid4().hex  # type: ignore[attr-defined]
-        response = get_response(request)
+        # Lines of the log that this request writes carry it too.
+        token = logs.request_id.set(request.request_id)  # type: ignore[attr-defined]
+        try:
+            response = get_response(request)
+        finally:
+            logs.request_id.reset(token)
         response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         return response
 

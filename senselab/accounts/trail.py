@@ -61,6 +61,10 @@ def _words(values: dict[str, Any] | None) -> str:
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, list):
+        return " and ".join(_word(one) for one in value)
+    if isinstance(value, dict) and set(value) == {"pattern", "permission"}:
+        return f"{value['pattern']} ({value['permission']})"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

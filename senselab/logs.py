@@ -1,0 +1,74 @@
+"""Log lines: plain or JSON, with the id of the request, and without what only its owner may know.
+
+Keys, tokens of links and passwords in addresses are struck out wherever they come from. Routes stand for paths where
+Django tells of a request, and PostgreSQL's DETAIL, which quotes rows, is left out of tracebacks.
+"""
+
+import json
+import logging
+import re
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+# Set for each request by the middleware.
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+STRUCK = "[secret]"
+SECRETS = (
+    re.compile(r"(?<=sl_[0-9a-f]{16}_)[\w-]+"),
+    re.compile(r"(?<=/invitation/)[^/\s\"']+"),
+    re.compile(r"(?<=/password/)[^/\s\"']+/[^/\s\"']+"),
+    re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
+    re.compile(r"(?i)(?<=bearer )[\w.~+/-]+=*"),
+)
+QUOTING = re.compile(r"^[^\n]*\b(?:DETAIL|CONTEXT|LINE \d+): [^\n]*\n?", re.MULTILINE)
+
+
+def cleaned(text: str) -> str:
+    """Return a text of the log without secrets and without what PostgreSQL quotes of rows."""
+    for secret in SECRETS:
+        text = secret.sub(STRUCK, text)
+    return QUOTING.sub("", text)
+
+
+def routed(record: logging.LogRecord) -> str:
+    """Return the message of a record; where it tells of a request, by route and not by address."""
+    request = getattr(record, "request", None)
+    match = getattr(request, "resolver_match", None)
+    if match is not None and record.name == "django.request":
+        status = getattr(record, "status_code", "")
+        return f"{status} {request.method} /{match.route}"  # type: ignore[union-attr]
+    return record.getMessage()
+
+
+class Line(logging.Formatter):
+    """One line for people: level, logger, words, and the request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        asked = _request_of(record)
+        told = f"{record.levelname} {record.name} {routed(record)}" + (f" [{asked}]" if asked else "")
+        if record.exc_info:
+            told += f"\n{self.formatException(record.exc_info)}"
+        return cleaned(told)
+
+
+class Json(logging.Formatter):
+    """One JSON object a line, for machines."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": cleaned(routed(record)),
+        }
+        if asked := _request_of(record):
+            told["request_id"] = asked
+        if record.exc_info:
+            told["exception"] = cleaned(self.formatException(record.exc_info))
+        return json.dumps(told, ensure_ascii=False)
+
+
+def _request_of(record: logging.LogRecord) -> str:
+    return getattr(getattr(record, "request", None), "request_id", "") or request_id.get()
