@@ -1,8 +1,10 @@
 """Whether the product is up, for those who watch it and for clients that ask before they log in."""
 
 import logging
+import shutil
 from typing import Any
 
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse
@@ -11,9 +13,12 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories.api import docs
+from memories.checking import nightly
 from memories.jobs import health as workers
-from senselab import api
+from senselab import api, metrics
 from senselab.accounts.keys import Caller
+from senselab.accounts.models import Account
+from senselab.survival import scheduled
 from senselab.version import VERSION
 
 log = logging.getLogger(__name__)
@@ -31,17 +36,43 @@ def ready(request: HttpRequest) -> HttpResponse:
 
     A balancer asks /health instead: without a worker, reads and writes go on.
     """
-    del request
-    checks = database_words()
-    told = {"database": checks, "migrations": [], "worker": []}
-    if not checks:
-        told |= {"migrations": migration_words(), "worker": workers.worker_words(timezone.now())}
+    now, database, states = timezone.now(), database_words(), dict.fromkeys(("database", *CHECKS), "unknown")
+    told = {"database": database, "disk": disk_words()}
+    if not database:
+        told |= {"migrations": migration_words(), "worker": workers.worker_words(now)}
+        told |= {"backup": scheduled.words(now)}
+        told |= {"integrity": integrity_words(named=metrics.may_read(request)) if not told["migrations"] else []}
     reasons = [words for found in told.values() for words in found]
-    states = {name: "ok" if not found else "failing" for name, found in told.items()}
-    if told["database"]:
-        states |= {"migrations": "unknown", "worker": "unknown"}
+    states |= {name: "ok" if not found else "failing" for name, found in told.items()}
     body = {"status": "not ready" if reasons else "ready", "checks": states, "reasons": reasons}
     return api.answer(body, status=503 if reasons else 200, headers={"Cache-Control": "no-store"})
+
+
+# After the database, in the order in which they are told.
+# The worker's covers the age of the queue.
+CHECKS = ("migrations", "worker", "disk", "backup", "integrity")
+# With less room PostgreSQL soon stops taking writes.
+LEAST_FREE = 512 * 1024 * 1024
+
+
+def disk_words() -> list[str]:
+    free = shutil.disk_usage(settings.DATA_DIR).free if settings.DATA_DIR.exists() else LEAST_FREE
+    if free >= LEAST_FREE:
+        return []
+    return [f"The disk of the data folder has {free // 1024**2:,} MB left; below 512 MB writes soon fail."]
+
+
+def integrity_words(*, named: bool) -> list[str]:
+    """Return what the nightly checks found altered; which entry and version only to those who may know names."""
+    slugs = dict(Account.objects.values_list("id", "slug"))
+    found = [one for one in nightly.last_checks(list(slugs)) if one.count]
+    if not found:
+        return []
+    count = sum(one.count for one in found)
+    things = "1 thing does" if count == 1 else f"{count:,} things do"
+    words = f"{things} not fit in the history of {len(found)} account{'' if len(found) == 1 else 's'}: somebody altered"
+    where = [f"{slugs[one.account_id]}: {first.place} ({first.words})" for one in found for first in one.first[:3]]
+    return [f"{words} it, or a disk did. manage.py verify names all{': ' + '; '.join(where) if named else ''}."]
 
 
 def database_words() -> list[str]:

@@ -63,6 +63,17 @@ def keep_secret_key() -> None:
             os.chown(path, folder.st_uid, folder.st_gid)
 
 
+def clear_metrics() -> None:
+    """Make the folder in which web processes count together, and begin to count at 0."""
+    folder = settings.DATA_DIR / "metrics"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for path in folder.glob("*.db"):
+        path.unlink(missing_ok=True)
+    if os.geteuid() == 0:
+        owner = settings.DATA_DIR.stat()
+        os.chown(folder, owner.st_uid, owner.st_gid)
+
+
 def check_database() -> None:
     """Make sure that the database answers and is new enough."""
     try:

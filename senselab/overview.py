@@ -13,6 +13,7 @@ from memories.activity import Writer
 from memories.browsing import Listed
 from memories.changes import change_reads, moves
 from memories.changes.moves import Titled
+from memories.checking import nightly
 from memories.figures import Totals
 from memories.jobs import health
 from memories.rules.kinds import EvidenceStatus
@@ -59,7 +60,7 @@ class Overview:
     changes: list[Titled] | None
     doubtful: list[Listed] | None
     agents: list[AgentLine] | None
-    # What is wrong with the jobs, in sentences; empty when they run.
+    # What somebody altered, and what is wrong with the jobs, in sentences; empty when they run.
     jobs: list[str] | None
 
     @property
@@ -135,7 +136,7 @@ def of(viewer: Viewer, now: datetime) -> Overview:
         changes=figure(lambda: moves.titled(viewer, change_reads.page(viewer, limit=FEW + 1).rows)),
         doubtful=figure(lambda: browsing.listed(doubted, viewer, now)[0]),
         agents=figure(lambda: agent_lines(viewer, now)),
-        jobs=figure(lambda: health.words(viewer.account_id, now)),
+        jobs=figure(lambda: [*nightly.words(viewer.account_id), *health.words(viewer.account_id, now)]),
     )
 
 

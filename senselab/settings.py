@@ -78,6 +78,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "senselab.measuring.measure",
+    "senselab.failures.once_more",
     "senselab.bodies.read_to_the_end",
     "senselab.accounts.middleware.request_id",
     "senselab.accounts.middleware.tell_the_rate",
@@ -240,6 +242,15 @@ IMPORTANCE_EVALUATOR = env.str("IMPORTANCE_EVALUATOR", default="")
 
 # A folder with model.onnx and tokenizer.json, or `off`; empty: the model that is installed, if one is (docs/search.md).
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="")
+# Copies of the whole database (manage.py backup): where, how often by themselves (0: only when asked), how many and how
+# long they are kept (0: without that limit).
+BACKUP_DIR = Path(env.str("BACKUP_DIR", default="") or DATA_DIR / "backups").absolute()
+BACKUP_HOURS = env.int("BACKUP_HOURS", default=0)
+BACKUP_KEEP = env.int("BACKUP_KEEP", default=14)
+BACKUP_DAYS = env.int("BACKUP_DAYS", default=60)
+
+# What Prometheus sends to read /metrics; empty: only this machine reads them.
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 
 LOGGING = {
     "version": 1,

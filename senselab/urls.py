@@ -3,7 +3,7 @@
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
-from senselab import docs, health, problems, views
+from senselab import docs, health, metrics, problems, views
 
 urlpatterns = [
     path("api/v1/", include("memories.api.urls")),
@@ -14,6 +14,7 @@ urlpatterns = [
     path("health", health.health),
     path("healthz", health.health),
     path("readyz", health.ready),
+    path("metrics", metrics.metrics),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", docs.Documentation.as_view(url_name="schema"), name="api_docs"),
     path("api/", problems.no_route),

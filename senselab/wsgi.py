@@ -8,8 +8,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "senselab.settings")
 pages = get_wsgi_application()
 
 # Only now are there models to import.
+from django.conf import settings  # noqa: E402
+
 from memories.recalls import buffer  # noqa: E402
+from senselab import measuring  # noqa: E402
+from senselab.admission import Gate, admitting  # noqa: E402
 from senselab.mcp.door import door  # noqa: E402
 
-application = door(pages)
+application = admitting(door(pages), Gate(settings.WEB_THREADS, refused=measuring.REFUSED.inc))
 buffer.start()

@@ -181,6 +181,8 @@ def serving(database_url: str, *, workers: int = 1) -> Iterator[Server]:
         "DATABASE_URL": database_url,
         "DJANGO_SETTINGS_MODULE": "senselab.settings",
         "PYTHONPATH": str(ROOT),
+        # As many calls at work as there are threads, so that none is sent away while a test races.
+        "WEB_THREADS": "8",
     }
     manage = [sys.executable, str(ROOT / "manage.py"), "collectstatic", "--noinput", "--verbosity", "0"]
     subprocess.run(manage, env=environment, cwd=ROOT, check=True)

@@ -10,6 +10,8 @@ from memories.models.time import JobState
 
 # So many findings are kept with a run; `manage.py verify` names all.
 KEPT = 50
+# So many of them stand on the overview.
+SHOWN = 3
 JOB = "verify"
 
 
@@ -47,3 +49,13 @@ def last_checks(account_ids: Sequence[int]) -> list[Checked]:
 def checked(run: JobRun) -> Checked:
     found: list[Any] = run.terms.get("found", [])
     return Checked(run.account_id, run.finished_at, run.looked, run.changed, [Altered(*one) for one in found])
+
+
+def words(account_id: int) -> list[str]:
+    """Return what the last check of an account found altered, a sentence each; nothing when all fits."""
+    told = []
+    for check in last_checks([account_id]):
+        told += [f"{one.place} was altered behind our back: {one.words}." for one in check.first[:SHOWN]]
+        if check.count > SHOWN:
+            told.append(f"{check.count - SHOWN:,} more things do not fit; manage.py verify names all.")
+    return told

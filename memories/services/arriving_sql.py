@@ -84,10 +84,14 @@ FIGURES_SQL = f"""
     SELECT %(account)s, {", ".join(f"r.{name}" for name in FIGURE_TYPES)}, {", ".join("0" for _ in SUMS.split(","))}
       FROM {given(FIGURE_TYPES)}
 """
-CURRENT = f"""
-    SELECT e.id, e.entity_path, e.key, left(c.value, {wordings.CHARACTERS})
-      FROM memories_entry e JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id
+# Two look-ups by key instead of a join: of tables that nobody analysed yet the planner knows nothing.
+HEADS = """
+    SELECT e.claim_id, e.id, e.entity_path, e.key FROM memories_entry e
      WHERE e.account_id = %(account)s AND e.id > %(after)s ORDER BY e.id LIMIT %(batch)s
+"""
+VALUES = f"""
+    SELECT c.id, left(c.value, {wordings.CHARACTERS}) FROM memories_claim c
+     WHERE c.account_id = %(account)s AND c.id = ANY(%(claims)s::bigint[])
 """
 WORDS = """
     INSERT INTO memories_entrytext (account_id, entry_id, words, name)

@@ -180,15 +180,16 @@ def make_words(cursor: Any, arrival: Arrival, tell: Tell) -> None:
     """Make what every entry is found by."""
     after = 0
     while True:
-        values = {"account": arrival.account_id, "after": after, "batch": ROWS}
-        cursor.execute(arriving_sql.CURRENT, values)
+        cursor.execute(arriving_sql.HEADS, {"account": arrival.account_id, "after": after, "batch": ROWS})
         rows = cursor.fetchall()
         if not rows:
             return
-        after = rows[-1][0]
-        kept = [wordings.kept(path, key, value) for _, path, key, value in rows]
+        after = rows[-1][1]
+        cursor.execute(arriving_sql.VALUES, {"account": arrival.account_id, "claims": [row[0] for row in rows]})
+        values = dict(cursor.fetchall())
+        kept = [wordings.kept(path, key, values[claim]) for claim, _, path, key in rows]
         columns = {
-            "ids": [row[0] for row in rows],
+            "ids": [row[1] for row in rows],
             "words": [words.words for words in kept],
             "stems": [words.stems for words in kept],
             "names": [words.name for words in kept],

@@ -211,6 +211,7 @@ TABLES = (
     Table("comment", "memories.Comment", f"{BY_ENTRY}, t.id", (ENTRY, CHANGE_SET)),
     Table("move", "memories.TierMove", f"{BY_ENTRY}, t.id", (ENTRY,)),
     Table("tier day", "memories.TierDay", "t.branch, t.day"),
+    Table("task", "outcomes.TaskText", "t.outcome_id, t.entity_path", (OUTCOME,)),
     Table("trace", "outcomes.Trace", "t.created_at, t.id", (OUTCOME,)),
     Table("event", "outcomes.Event", "t.id"),
     Table("edge", "outcomes.Edge", "t.id"),

@@ -9,10 +9,13 @@ from django.test import Client
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule, Task
 
+from memories import jobs
 from memories.jobs import health
 from memories.models import JobRun
 
 MINUTE = timedelta(minutes=1)
+
+CHECKS = ("database", "migrations", "worker", "disk", "backup", "integrity")
 
 
 @pytest.fixture
@@ -45,7 +48,8 @@ def test_a_worker_that_is_down_is_said_with_since_when(scheduled, now):
     ran(now - 12 * MINUTE)
     Schedule.objects.update(next_run=now - 11 * MINUTE)
     (words,) = health.worker_words(now)
-    assert words.startswith("The worker is down: nothing has run for 12 min, and 7 jobs are due; start it")
+    due = f"{len(jobs.SCHEDULES)} jobs are due"
+    assert words.startswith(f"The worker is down: nothing has run for 12 min, and {due}; start it")
 
 
 def test_a_worker_that_never_ran_is_said_so(scheduled, now):
@@ -82,7 +86,7 @@ def test_ready_when_everything_works(scheduled, now):
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()) == (
         200,
-        {"status": "ready", "checks": {"database": "ok", "migrations": "ok", "worker": "ok"}, "reasons": []},
+        {"status": "ready", "checks": dict.fromkeys(CHECKS, "ok"), "reasons": []},
     )
 
 
@@ -90,7 +94,7 @@ def test_not_ready_without_a_worker_and_the_reason_is_told(scheduled, now):
     Schedule.objects.update(next_run=now - 10 * MINUTE)
     answer = Client().get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["checks"] == {"database": "ok", "migrations": "ok", "worker": "failing"}
+    assert answer.json()["checks"] == {**dict.fromkeys(CHECKS, "ok"), "worker": "failing"}
     assert "The worker is down" in answer.json()["reasons"][0]
     assert Client().get("/health").status_code == 200
 
@@ -113,5 +117,6 @@ def test_not_ready_without_a_database_and_nothing_of_its_error_is_told(scheduled
     with connection.execute_wrapper(gone):
         answer = Client().get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["checks"] == {"database": "failing", "migrations": "unknown", "worker": "unknown"}
+    unknown = dict.fromkeys(CHECKS, "unknown")
+    assert answer.json()["checks"] == {**unknown, "database": "failing", "disk": "ok"}
     assert "10.0.0.7" not in answer.content.decode()

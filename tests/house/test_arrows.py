@@ -8,8 +8,8 @@ from tests.house.project import Module, ours, sources
 
 # What of the project stands on top; the rest of senselab are shared rooms.
 TOP = (
-    "urls", "views", "overview", "health", "problems", "demo", "management", "asgi", "wsgi", "administration", "mcp",
-    "cli",
+    "urls", "views", "overview", "health", "metrics", "problems", "demo", "management", "asgi", "wsgi",
+    "administration", "mcp", "cli",
 )  # fmt: skip
 # Inside an app, from below; what is not named are reads, between the tables and the services.
 FLOORS = {

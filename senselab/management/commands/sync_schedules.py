@@ -8,6 +8,7 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from memories.jobs import HOURS, LONGEST, OFFSETS, SCHEDULES
+from senselab.survival import scheduled
 
 
 class Command(BaseCommand):
@@ -15,12 +16,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
-        for name, (function, minutes) in SCHEDULES.items():
+        schedules = SCHEDULES | scheduled.schedules()
+        for name, (function, minutes) in schedules.items():
             said = {"func": function, "schedule_type": Schedule.MINUTES, "minutes": minutes, "repeats": -1}
-            said["kwargs"] = f"q_options={{'timeout': {LONGEST[name]}}}" if name in LONGEST else None
+            longest = (LONGEST | scheduled.LONGEST).get(name)
+            said["kwargs"] = f"q_options={{'timeout': {longest}}}" if longest else None
             first = first_run(name, now)
             Schedule.objects.update_or_create(name=name, defaults=said, create_defaults={**said, "next_run": first})
-        Schedule.objects.exclude(name__in=SCHEDULES).delete()
+        Schedule.objects.exclude(name__in=schedules).delete()
 
 
 def first_run(name: str, now: datetime) -> datetime:

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from senselab import keeper, launch, supervisor
+from senselab import admission, keeper, launch, supervisor
 from senselab.accounts.services import FirstRun
 from senselab.engine import DatabaseUnavailable
 
@@ -44,6 +44,7 @@ class Command(BaseCommand):
         launch.check_data_folder()
         launch.check_port()
         launch.keep_secret_key()
+        launch.clear_metrics()
         if not os.environ.get("DATABASE_URL"):
             try:
                 house.start(supervisor.Database(settings.DATA_DIR))
@@ -68,7 +69,7 @@ class Command(BaseCommand):
 def environment() -> dict[str, str]:
     """Return the environment of web and worker: they use the database as it is and never start one."""
     ours = {"DATABASE_URL": settings.DATABASE_URL, "SENSELAB_DATA": str(settings.DATA_DIR), "PYTHONUNBUFFERED": "1"}
-    return os.environ | ours
+    return os.environ | ours | {"PROMETHEUS_MULTIPROC_DIR": str(settings.DATA_DIR / "metrics")}
 
 
 def web() -> list[str]:
@@ -77,8 +78,8 @@ def web() -> list[str]:
         "host": settings.HOST,
         "port": settings.PORT,
         "workers": settings.WEB_WORKERS,
-        # Each stream holds a thread for as long as it lasts; those come on top.
-        "blocking-threads": settings.WEB_THREADS + settings.STREAMS,
+        # Those at work, those at the door, those that stream, and one that is always there for a page.
+        "blocking-threads": settings.WEB_THREADS + admission.WAITING + settings.STREAMS + 1,
         # A thread keeps its database connection: let both live as long as granian allows.
         "blocking-threads-idle-timeout": 600,
         "workers-kill-timeout": 5,
