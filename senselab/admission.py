@@ -77,7 +77,7 @@ def admitting(app: App, gate: Gate) -> App:
     """Return the application with the gate before its API; pages, static files and health pass it by."""
 
     def admitted(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
+        path = str(environ["PATH_INFO"])
         if not path.startswith(AGENTS) or path.startswith(ALWAYS):
             return app(environ, start_response)
         if not gate.enter():

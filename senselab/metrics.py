@@ -34,7 +34,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not may_read(request):
         return HttpResponse("Send METRICS_TOKEN as a bearer token, or ask from this machine.\n", status=403)
     registry = CollectorRegistry()
-    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     else:
         for one in (measuring.REQUESTS, measuring.DURATIONS, measuring.REFUSED):
