@@ -19,6 +19,8 @@ FORMAT = "senselab account"
 
 # Tables of an account that do not travel. A test refuses a table that is neither here nor in TABLES.
 STAYS = {
+    "accounts_auditrecord": "The audit trail tells of one installation and is sealed there.",
+    "accounts_invitation": "Invitations are secrets of one installation.",
     "accounts_apikey": "Keys are secrets of one installation; new ones are made where the account arrives.",
     "accounts_keptanswer": "Answers kept for repeats belong to a key, for a day.",
     "accounts_membership": "Who may look and decide is given anew by those who run the other installation.",

@@ -6,7 +6,7 @@ from tests.ops.conftest import ROOT
 def test_every_setting_stands_in_the_example_with_a_line_of_meaning() -> None:
     rooms = [path for room in ("senselab", "memories", "outcomes") for path in (ROOT / room).rglob("*.py")]
     read = re.compile(r"""(?:env\.\w+\(|os\.environ\.get\()\s*["']([A-Z][A-Z_]+)["']""")
-    asked = {name for path in rooms for name in read.findall(path.read_text())} - {"PATH"}
+    asked = {name for path in rooms for name in read.findall(path.read_text())} - {"PATH", "XDG_CONFIG_HOME"}
     example = re.findall(r"^# [^\n]+\.\n#([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.M)
     assert asked == set(example)
 
