@@ -118,7 +118,7 @@ PLACES = (
     ),
     Place("review", "Review", "inbox", "r", belongs=("contested", "wrong", "bulk", "bulk_run")),
     Place("outcomes", "Outcomes", "activity", "t", belongs=("outcome",)),
-    Place("recall", "Recall", "search", "p", small=False),
+    Place("recall", "Recall", "search", "q", small=False),
     Place("change_sets", "Changes", "history", "c", belongs=("change_set", "undo")),
     Place("traces", "Traces", "route", "p", small=False, belongs=("trace",)),
     Place("agents", "Agents", "bot", "a", small=False, belongs=("agent",)),

@@ -116,7 +116,7 @@ def _record(
     if not question.priors or not question.entity_path:
         return None, None
     path = question.entity_path
-    here = [one for one in before if path in one.paths]
+    here = [one for one in before if question.is_about(one.paths)]
     asked = actions.Asked(question.temporal.text, question.situation, path, question.candidates, question.environment)
     priors = actions.priors(here, ranked.found, asked, now)
     advice = recommendation.recommend(

@@ -1,6 +1,6 @@
 """What is asked of retrieval; one description for the API and the playground."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -51,6 +51,11 @@ class Question:
     @property
     def pool(self) -> int:
         return max(POOL_TIMES * self.limit, LEAST_POOL)
+
+    def is_about(self, paths: Sequence[str]) -> bool:
+        """Tell whether a past task belongs to the entity asked about; without one every task does."""
+        path = self.entity_path
+        return not path or any(one == path or (self.descendants and one.startswith(f"{path}/")) for one in paths)
 
     def search(self) -> Search:
         """Return the search whose hits are the candidates; of what is under review only warnings may come."""

@@ -83,7 +83,8 @@ def _moment(row: Row) -> float:
 
 def resolvers(question: Question, past: Sequence[Episode]) -> set[int]:
     """Return the entries that tasks like this one were resolved with, which may share no word with it."""
-    found = episodes.near(question.temporal.text, question.situation, past)
+    here = [one for one in past if question.is_about(one.paths)]
+    found = episodes.near(question.temporal.text, question.situation, here)
     return {entry_id for one in found if one.weight >= nearby.TELLING for entry_id in one.episode.resolved_by}
 
 
@@ -98,11 +99,14 @@ def rank(
 ) -> Ranking:
     """Return the ranking of candidates for a question; `cosines`, by entry id, come from vectors."""
     task = question.temporal.text
-    by = episodes.scale(task, past)
-    found = episodes.near(task, question.situation, past, by=by)
+    # Tasks of other entities set no measure for those of this one.
+    here = [one for one in past if question.is_about(one.paths)]
+    away = [one for one in past if not question.is_about(one.paths)]
+    by = episodes.scale(task, here)
+    found = episodes.near(task, question.situation, here, by=by)
     told = nearby.events(found, {row.entry_id: row.written_at for row in rows}, task, by)
-    judged = _judged(question, rows, past, told, now, policy, cosines or {})
-    turned = [one for one in judged if _turned(one.row, past, now)]
+    judged = _judged(question, rows, here, told, now, policy, cosines or {})
+    turned = [one for one in judged if _turned(one.row, here, now)]
     scores, below = nearby.ordered({one.row.entry_id: one.value for one in judged if not one.why_out}, told)
     names = {row.entry_id: row.entry_key for row in rows}
     placed = [
@@ -114,7 +118,8 @@ def rank(
     in_query = any(one.row.entry_id in leading for one in turned)
     scope = "query" if in_query else "entity" if turned and question.entity_path else None
     hits, out = _cut(question, order, shifted=in_query)
-    return Ranking(hits, out, found, [one.row.entry_key for one in turned] if scope else [], scope)
+    elsewhere = episodes.near(task, question.situation, away) if question.priors else []
+    return Ranking(hits, out, [*found, *elsewhere], [one.row.entry_key for one in turned] if scope else [], scope)
 
 
 def _judged(
@@ -127,7 +132,7 @@ def _judged(
     cosines: Mapping[int, float],
 ) -> list[Candidate]:
     texts = [relevance.text_of(row.entity_path, row.key, row.value) for row in rows]
-    tasks = [terms.of_task(one.task) for one in past if question.entity_path in one.paths and one.task]
+    tasks = [terms.of_task(one.task) for one in past if question.entity_path and one.task]
     over = relevance.scale(question.terms, texts, tasks, episodes.telling(past))
     judged = []
     for row, text in zip(rows, texts, strict=True):

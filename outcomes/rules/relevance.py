@@ -9,8 +9,8 @@ from memories.rules import folding
 from outcomes.rules import terms
 
 SATURATION, LENGTH_SHARE = 1.2, 0.5
-# A word of the key says more than one of the value.
-KEY_TIMES = 2
+# A word of the key says more than one of the value, and the entity is what an entry is about.
+KEY_TIMES, PATH_TIMES = 2, 3
 LEAST_LENGTH = 8.0
 # Candidates are those that share a word, so a word that all of them have is not one that every entry has.
 BACKGROUND = 50
@@ -27,7 +27,7 @@ class Text:
     path: frozenset[str]
 
     def has(self, term: str) -> bool:
-        return term in self.counts
+        return term in self.counts or term in self.path
 
 
 def text_of(path: str, key: str, value: str) -> Text:
@@ -77,7 +77,7 @@ def scale(
 
 
 def keyword(over: Scale, text: Text) -> float:
-    """Return the share of a query's terms that a key and value hold, 0..1, each weighted by its rarity."""
+    """Return the share of a query's terms that path, key and value hold, 0..1, each weighted by its rarity."""
     if not over.asked:
         return 0.0
     whole = sum(over.keyword.values())
@@ -94,6 +94,6 @@ def lexical(over: Scale, text: Text) -> float:
     stretch = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * text.length / over.average)
     total = 0.0
     for term, weight in over.rarity.items():
-        times = text.counts.get(term, 0) + (term in text.path)
+        times = text.counts.get(term, 0) + PATH_TIMES * (term in text.path)
         total += weight * min(1.0, times * (1 + SATURATION) / (times + stretch))
     return min(1.0, total / whole)

@@ -188,7 +188,7 @@ def test_words_that_stand_in_tasks_of_every_kind_tell_nothing():
     ]
     past += [episode(20 + n, "urgent from Ana: refund", uses=WIN) for n in range(4)]
     tells = episodes.telling(past)
-    assert tells["refund"] > 2 * tells["urgent"]
+    assert tells["refund"] > 1.5 * tells["urgent"]
 
 
 def test_what_befell_an_earlier_claim_does_not_count():
