@@ -10,6 +10,8 @@ from rest_framework.views import APIView
 from memories import activity, digests
 from memories.api import cortex_docs, identity
 from memories.api.entries import whole
+from memories.queue import pairs
+from memories.queue.pairs import Pair
 from memories.rules.refusals import Refused
 from senselab import api
 
@@ -56,9 +58,10 @@ class ConsolidationStatus(APIView):
 
     @cortex_docs.consolidation_status
     def get(self, request: Request) -> HttpResponse:
-        """Say that nothing is merged or archived here without a person's decision."""
-        del request
-        told: dict[str, Any] = {"enabled": False, "auto_archived": 0, "pending_proposals": 0, "health": "ok"}
+        """Say that nothing is merged or archived here without a person's decision, and how much may say the same."""
+        alike = pairs.count(identity.viewer_of(request, identity.agent_of(request)), timezone.now())
+        told: dict[str, Any] = {"enabled": False, "auto_archived": 0, "pending_proposals": 0, "candidates": alike}
+        told |= {"health": "ok"}
         return api.answer(told | {"note": "Entries are merged and archived by people, in the review queue."})
 
 
@@ -77,9 +80,18 @@ class Candidates(APIView):
 
     @cortex_docs.candidates
     def get(self, request: Request) -> HttpResponse:
-        """Return entries that may say the same."""
-        del request
-        return api.answer({"candidates": [], "total": 0})
+        """Return pairs of entries that say nearly the same, or the opposite, the newest first."""
+        viewer, now = identity.viewer_of(request, identity.agent_of(request)), timezone.now()
+        query = request.query_params
+        limit = whole(query.get("limit", ""), "/limit", 1, 1_000) or pairs.PAGE
+        page = pairs.page(viewer, now, cursor=query.get("cursor", ""))
+        told = [candidate(pair) for pair in page.pairs[:limit]]
+        return api.answer({"candidates": told, "total": pairs.count(viewer, now), "next": page.next or None})
+
+
+def candidate(pair: Pair) -> dict[str, Any]:
+    sides = [{"entity_path": row.entity_path, "key": row.key, "version": row.version} for row in pair.sides]
+    return {"kind": pair.kind, "score": pair.score, "why": pair.why, "found_at": pair.found_at, "entries": sides}
 
 
 class Consolidate(APIView):
@@ -96,4 +108,6 @@ class Consolidate(APIView):
         body = api.body_of(request, cortex_docs.ConsolidateBody)
         if body.dry_run is False:
             raise Refused("/dry_run", "Entries are merged and archived by people, in the review queue, not by a run.")
-        return api.answer({"dry_run": True, "auto_archived": 0, "proposals_created": 0, "candidates": []})
+        page = pairs.page(identity.viewer_of(request, identity.agent_of(request)), timezone.now())
+        alike = [candidate(pair) for pair in page.pairs]
+        return api.answer({"dry_run": True, "auto_archived": 0, "proposals_created": 0, "candidates": alike})

@@ -1,8 +1,13 @@
 """Aggregate, quality, references, reuse and digests: computed of what the caller may see."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from memories import weighing
+from memories.jobs import likeness
+from memories.jobs.runs import Run
 
 
 @pytest.fixture
@@ -91,6 +96,18 @@ def test_digests_are_made_when_asked_for(probes, bot, helper):
     only = helper.get("cortex/digests", digest_type="source").json()
     assert only["total"] == 1
     assert len(helper.get("cortex/activity").json()["writes"]) == 14
+
+
+def test_what_is_alike_is_named_as_a_candidate(account, bot, stranger):
+    bot.write("shop", "one", "Retry with jitter, three times at most")
+    bot.write("shop", "two", "retry with jitter; three times at most.")
+    likeness.compare_new(account, timezone.now() + timedelta(minutes=5), Run())
+    told = bot.get("cortex/consolidation/candidates", limit=20).json()
+    assert (told["total"], told["candidates"][0]["kind"]) == (1, "same")
+    assert {side["key"] for side in told["candidates"][0]["entries"]} == {"one", "two"}
+    assert bot.post("cortex/consolidate", {}).json()["candidates"] == told["candidates"]
+    assert bot.get("cortex/consolidation/status").json()["candidates"] == 1
+    assert stranger.get("cortex/consolidation/candidates").json()["total"] == 0
 
 
 def test_consolidation_says_that_people_decide(bot):

@@ -23,7 +23,7 @@ def keeper(account) -> Caller:
     keeper.write("shop/vault", "code", f"{SECRET} 1", shared=False, confidence=0.7, pattern_refs=["shop/vault/hint"])
     again = {"entity_path": "shop/vault", "key": "code", "value": f"{SECRET} 2", "shared": False, "confidence": 0.7}
     keeper.post("commits", {"writes": [again], "message": SECRET})
-    keeper.report("KEEP-1", "success", ENTRY_KEY)
+    keeper.report("KEEP-1", "success", ENTRY_KEY, task_input=f"use {SECRET}", response_text=f"used {SECRET}")
     keeper.report("KEEP-2", "failure", ENTRY_KEY, attempts=[{"causal_entry_keys": [ENTRY_KEY]}])
     return keeper
 
@@ -73,6 +73,23 @@ READS: dict[str, tuple[Callable[[Caller], Any], Callable[[Any], bool]]] = {
     "why": (lambda c: c.get("why", **NAME), lambda told: told["status"] == 404),
     "change sets": (lambda c: c.get("change-sets"), lambda told: told["change_sets"] == []),
     "commits": (lambda c: c.get("commits"), lambda told: told == {"commits": [], "count": 0}),
+    "aggregate": (
+        lambda c: c.post("aggregate", {"entity_path": "shop/vault", "op": "count"}),
+        lambda told: (told["count"], told["entries_scanned"]) == (0, 0),
+    ),
+    "quality": (lambda c: c.get(f"quality/{ENTRY_KEY}"), lambda told: told["status"] == 404),
+    "quality of a path": (
+        lambda c: c.post("quality/batch", {"entity_path": "shop/vault"}),
+        lambda told: not told["total"],
+    ),
+    "references": (lambda c: c.get("patterns"), lambda told: told == {"patterns": [], "total": 0}),
+    "reuse": (lambda c: c.get("reuse"), lambda told: told["reuses"] == 0),
+    "digests": (lambda c: c.get("cortex/digests"), lambda told: told == {"digests": [], "total": 0}),
+    "integrity": (lambda c: c.post("verify", {}), lambda told: told["total_checked"] == 0),
+    "diff by body": (lambda c: c.post("diff", NAME), lambda told: told["status"] == 404),
+    "patch": (lambda c: c.post("patches", NAME), lambda told: told["status"] == 404),
+    "explanation": (lambda c: c.get("explain", outcome_ref="KEEP-1"), lambda told: told["causal_entries"] == []),
+    "training data": (lambda c: c.get("pro/export"), lambda told: told["num_examples"] == 0),
     "entities": (lambda c: c.get("entities"), lambda told: told == {"entities": []}),
     "preview of a rollback": (
         lambda c: c.post("rollback", {**NAME, "to_version": 1, "preview": True}),
