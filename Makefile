@@ -1,6 +1,6 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-semantic lint demo chromium bench bench-compare bench-learning bench-time bench-search
+.PHONY: help run test test-semantic lint demo chromium bench bench-compare bench-learning bench-time bench-search soak bench-survival
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -33,6 +33,12 @@ bench-compare: .venv/testing  ## Hold the last run of bench against the one befo
 
 bench-learning: .venv/testing  ## Let scripted agents learn in a changing world: ours, no memory and the published peer.
 	@$(VENV) -m tests.load.bench_learning $(BENCH)
+
+soak: .venv/testing  ## Kill parts with -9 for ten minutes while agents write, and look whether all is there (SECONDS=600).
+	$(VENV) -m tests.load.soak $(or $(SECONDS),600)
+
+bench-survival: .venv/testing  ## Measure export, import and check at 60,000 entries and 200,000 versions.
+	$(VENV) -m tests.load.bench_survival
 
 bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 entries.
 	@$(VENV) -m tests.load.bench_time

@@ -18,9 +18,13 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--only", choices=("web", "worker"), help="this part alone; needs DATABASE_URL")
         parser.add_argument("--stop-with-parent", action="store_true", help="stop when the calling process ends")
 
-    def handle(self, *args: Any, stop_with_parent: bool, **options: Any) -> None:
+    def handle(self, *args: Any, stop_with_parent: bool, only: str | None = None, **options: Any) -> None:
+        if only and not os.environ.get("DATABASE_URL"):
+            sys.exit("A web or a worker alone needs DATABASE_URL: the embedded database belongs to one machine.")
+        self.only = only
         parent = os.getppid() if stop_with_parent else None
         if parent and (arrange := keeper.dying_with(parent, signal.SIGKILL)):
             arrange()
@@ -42,7 +46,8 @@ class Command(BaseCommand):
 
     def start(self, house: supervisor.Supervisor) -> None:
         launch.check_data_folder()
-        launch.check_port()
+        if self.only != "worker":
+            launch.check_port()
         launch.keep_secret_key()
         launch.clear_metrics()
         if not os.environ.get("DATABASE_URL"):
@@ -53,7 +58,7 @@ class Command(BaseCommand):
         launch.check_database()
         house.say("up", "Preparing the database and the pages; the first time that takes a little.")
         self.welcome(launch.prepare())
-        for name, command in (("web", web()), ("worker", worker())):
+        for name, command in parts(self.only).items():
             house.start(supervisor.Program(name, command, env=environment(), cwd=settings.BASE_DIR))
 
     def welcome(self, made: FirstRun | None) -> None:
@@ -64,6 +69,12 @@ class Command(BaseCommand):
             lines += ["Keep the password and the key: they are shown this once."]
         self.stdout.write("\n" + "\n".join(f"  {line}" for line in lines) + "\n\n")
         self.stdout.flush()
+
+
+def parts(only: str | None) -> dict[str, list[str]]:
+    """Return the programs to run by name: both, or one alone on a machine of its own."""
+    both = {"web": web(), "worker": worker()}
+    return {only: both[only]} if only else both
 
 
 def environment() -> dict[str, str]:
