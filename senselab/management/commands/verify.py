@@ -34,7 +34,9 @@ class Command(BaseCommand):
                 waiting = sealing.open_words(account.pk, timezone.now())
                 if waiting:
                     self.stdout.write(f"{account.slug}: {waiting}")
-        looked = f"{tally.entries:,} entries, {tally.versions:,} versions, {trail:,} audit records"
+        looked = f"{tally.entries:,} entries, {tally.versions:,} versions"
+        if trail:
+            looked += f", {trail:,} audit record{'' if trail == 1 else 's'}"
         if found:
             self.stdout.write(f"{looked}, {found:,} {'thing does' if found == 1 else 'things do'} not fit")
             sys.exit(1)
