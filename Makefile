@@ -1,6 +1,6 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-semantic lint demo chromium bench bench-compare bench-learning bench-time bench-search soak bench-survival
+.PHONY: help bench bench-compare bench-learning bench-limit bench-search bench-survival bench-time chromium demo lint run soak test test-semantic
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -33,6 +33,8 @@ bench-compare: .venv/testing  ## Hold the last run of bench against the one befo
 
 bench-learning: .venv/testing  ## Let scripted agents learn in a changing world: ours, no memory and the published peer.
 	@$(VENV) -m tests.load.bench_learning $(BENCH)
+bench-limit: .venv/testing  ## Hold reads and writes against pgbench saying the same to the database.
+	@$(VENV) -m tests.load.bench_limit
 
 soak: .venv/testing  ## Kill parts with -9 for ten minutes while agents write, and look whether all is there (SECONDS=600).
 	$(VENV) -m tests.load.soak $(or $(SECONDS),600)
