@@ -31,6 +31,7 @@ from senselab.accounts.keys import Caller
 
 T = TypeVar("T")
 PAUSE, BEAT = 1.0, 10.0  # seconds between two looks, and between two beats, at which the key is looked at again
+LONGEST = 900.0  # seconds a stream lasts
 EVERYTHING = "*"
 slots = threading.BoundedSemaphore(max(1, settings.STREAMS))
 asking = ThreadPoolExecutor(1, thread_name_prefix="streams")
@@ -63,14 +64,15 @@ class Stream(APIView):
         path = query.get("entity_path", EVERYTHING)
         branch = names.clean_name(query.get("branch") or "main", pointer="/branch")
         place = place_of(request.META.get("HTTP_LAST_EVENT_ID", "") or query.get("last_event_id", ""))
+        told = Telling(request.user, viewer, branch, None if path == EVERYTHING else names.clean_path(path))
         if not slots.acquire(blocking=False):
             return api.problem(503, "Busy", "All streams are taken; try again.", retry=5)
-        told = Telling(request.user, viewer, branch, None if path == EVERYTHING else names.clean_path(path))
+        held = Held(told.frames(place))
         # Whoever asked for this held a connection; a stream may last for hours.
         if not connection.in_atomic_block:
             connection.close()
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingHttpResponse(told.frames(place), content_type="text/event-stream", headers=headers)
+        return StreamingHttpResponse(held, content_type="text/event-stream", headers=headers)
 
 
 def place_of(text: str) -> Place | None:
@@ -86,6 +88,27 @@ def place_of(text: str) -> Place | None:
     return Place(int(found[1]), int(found[2]))
 
 
+class Held:
+    """Frames, and the place they hold, which is free again however they end, even if nobody asked for the first."""
+
+    def __init__(self, frames: Iterator[bytes]) -> None:
+        self.frames = frames
+        self.held = True
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        return next(self.frames)
+
+    def close(self) -> None:
+        if self.held:
+            self.held = False
+            slots.release()
+
+    __del__ = close
+
+
 class Telling:
     """One stream: who reads, and what they asked for."""
 
@@ -94,27 +117,25 @@ class Telling:
 
     def frames(self, place: Place | None) -> Iterator[bytes]:
         """Yield frames until the reader has gone or the key is worth nothing any more."""
-        try:
-            place = place or asked(streaming.here)
-            # An id without data: a reader who is cut off before the first event knows where to go on as well.
-            yield f"retry: 2000\nid: {place}\n\n".encode()
-            spoken = time.monotonic()
-            while True:
-                found = self.next(place)
-                for written in found:
-                    yield self.frame(written)
-                    place, spoken = written.place, time.monotonic()
-                if len(found) < streaming.BATCH:
-                    never.wait(PAUSE)
-                    # A comment with nothing in it: only by speaking does the server learn that nobody listens any more.
-                    yield b":\n\n"
-                if time.monotonic() - spoken >= BEAT:
-                    if not asked(lambda: keys.is_valid(self.caller)):
-                        return
-                    yield b": beat\n\n"
-                    spoken = time.monotonic()
-        finally:
-            slots.release()
+        place = place or asked(streaming.here)
+        # An id without data: a reader who is cut off before the first event knows where to go on as well.
+        yield f"retry: 2000\nid: {place}\n\n".encode()
+        began = spoken = time.monotonic()
+        # A reader that is there goes on by the last id; the place of one that has gone unnoticed is free again.
+        while time.monotonic() - began < LONGEST:
+            found = self.next(place)
+            for written in found:
+                yield self.frame(written)
+                place, spoken = written.place, time.monotonic()
+            if len(found) < streaming.BATCH:
+                never.wait(PAUSE)
+                # A comment with nothing in it: only by speaking does the server learn that nobody listens any more.
+                yield b":\n\n"
+            if time.monotonic() - spoken >= BEAT:
+                if not asked(lambda: keys.is_valid(self.caller)):
+                    return
+                yield b": beat\n\n"
+                spoken = time.monotonic()
 
     def next(self, place: Place) -> list[Written]:
         return asked(lambda: streaming.since(self.viewer, place, branch=self.branch, path=self.path))
