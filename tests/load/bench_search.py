@@ -25,28 +25,6 @@ SECONDS = 4.0
 WARM = 5
 PATH = "team-3/service-43"
 
-SAID = """
-    'retry the call with jitter when topic' || e.id %% 50 || ' answers ERR_CONN_' || e.id || ' in zone' || e.id %% 500
-    || ', kind' || e.id %% 20000
-"""
-CLAIMS = f"""
-    INSERT INTO memories_claim (account_id, id, entry_id, value, is_artifact, agent_id, session_id, written_at,
-        pattern_refs, artifact_refs, digest, salt, content_hash, content)
-    SELECT e.account_id, e.claim_id, e.id, '"' || {SAID} || '"', e.id %% 50 = 7, e.agent_id, '', e.written_at, '{{}}',
-           '[]', sha256(e.id::text::bytea), e.salt, e.integrity_chain, e.seal
-      FROM memories_entry e WHERE e.account_id = %(account)s
-"""
-# As memories.rules.wordings would have it.
-WORDS = """
-    INSERT INTO memories_entrytext (account_id, entry_id, words, name)
-    SELECT s.account_id, s.id, to_tsvector('simple', s.said) || setweight(to_tsvector('english', s.said), 'D'), s.name
-      FROM (SELECT e.account_id, e.id, e.entity_path || '/' || e.key AS name,
-                   translate(e.entity_path, '/-', '  ') || ' team' || e.id %% 40 || ' service' || e.id %% 1000 || ' '
-                   || e.key || ' retry the call with jitter when topic' || e.id %% 50 || ' answers err conn ' || e.id
-                   || ' errconn' || e.id || ' in zone' || e.id %% 500 || ' kind' || e.id %% 20000 AS said
-              FROM memories_entry e WHERE e.account_id = %(account)s) s
-"""
-
 Body = dict[str, Any]
 # What is asked by name; each call may differ from the one before. Others add theirs: retrieve, briefing.
 SEARCHES: dict[str, Callable[[int], Body]] = {
@@ -79,7 +57,33 @@ SEARCHES: dict[str, Callable[[int], Body]] = {
     "a value of 1 MiB": lambda n: {"query": "leviathan"},
     "nothing at all": lambda n: {"query": f"absent{n}"},
 }
-HARD = {"10,000 characters", "a value of 1 MiB", *(name for name in SEARCHES if "every entry" in name)}
+# Tasks in words, with what learns from past ones.
+LEARNED = {"include_priors": True, "include_avoid": True, "adaptive_k": True}
+RETRIEVED: dict[str, Callable[[int], Body]] = {
+    "retrieve by rare words": lambda n: {"query": f"what to do when kind{n % 20_000} of zone{n % 500} explodes"},
+    "retrieve by common words": lambda n: {"query": "retry the call with jitter when it answers"},
+    "retrieve by both": lambda n: {"query": f"retry the call with jitter when topic{n % 50} answers kind{n % 20_000}"},
+    "retrieve in an entity": lambda n: {
+        "query": f"retry the call of topic{n % 50}", "entity_path": f"team-{n % 40}/service-{n % 1_000}", **LEARNED
+    },
+    "retrieve in a large entity": lambda n: {
+        "query": f"retry the call of topic{n % 50}", "entity_path": "hub", **LEARNED
+    },
+    "retrieve with 10,000 characters": SEARCHES["10,000 characters"],
+    "retrieve a value of 1 MiB": lambda n: {"query": "leviathan"},
+}  # fmt: skip
+BRIEFED: dict[str, Callable[[int], Body]] = {
+    "a briefing": lambda n: {"entity_path": f"team-{n % 40}/service-{n % 1_000}"},
+    "a briefing of 10,000 entries": lambda n: {"entity_path": "hub"},
+    "a briefing of everything": lambda n: {},
+}
+HARD = {
+    "retrieve with 10,000 characters",
+    "retrieve a value of 1 MiB",
+    "10,000 characters",
+    "a value of 1 MiB",
+    *(name for name in SEARCHES if "every entry" in name),
+}
 
 
 @dataclass
@@ -117,17 +121,20 @@ def measured(call: Callable[[int], Any], entries: int) -> tuple[float, float, in
 
 def calls(caller: Any) -> dict[str, Callable[[int], Any]]:
     """Return what is measured; whoever adds a call adds it here."""
-    return {name: (lambda n, body=body: caller.post("search", body(n))) for name, body in SEARCHES.items()}
+    searches = {name: (lambda n, body=body: caller.post("search", body(n))) for name, body in SEARCHES.items()}
+    retrieved = {name: (lambda n, body=body: caller.post("retrieve", body(n))) for name, body in RETRIEVED.items()}
+    return searches | retrieved | {n: (lambda n, q=q: caller.get("briefing", **q(n))) for n, q in BRIEFED.items()}
 
 
 def run(entries: int, only: str) -> Figures:
     from senselab.accounts import services as accounts
     from senselab.accounts.models import Account
     from tests.api.conftest import Caller
-    from tests.load import seed_time
+    from tests.load import seed_search, seed_time
 
     figures = Figures(entries)
-    with seed_time.store(f"bench_search_{entries}", entries, says={"claims": CLAIMS, "words": WORDS}):
+    with seed_time.store(f"bench_search_{entries}", entries, says=seed_search.SAYS) as made:
+        seed_search.tasks(made)
         account = Account.objects.get(slug="bench")
         caller = Caller(accounts.create_key(account, name="bench", rate_per_minute=10_000_000), "agent/bench")
         assert caller.write("large", "value", "leviathan " + "of the deep " * 87_000).status_code == 200

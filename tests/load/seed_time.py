@@ -125,7 +125,7 @@ class Store:
 def store(name: str, entries: int, *, says: Mapping[str, str] | None = None) -> Iterator[Store]:
     """Make a database with a store of so many entries; it is dropped in the end.
 
-    `says` replaces the statements CLAIMS and WORDS.
+    `says` replaces the statements ENTRIES, CLAIMS and WORDS.
     """
     address = str(settings.DATABASE_URL)
     with psycopg.connect(address, autocommit=True) as server:
@@ -150,8 +150,9 @@ def seeded(entries: int, says: Mapping[str, str]) -> Store:
                                            request_id, at, size)
            VALUES (%(account)s, 1, 'write', 'agent', 'agent/0', '', '', '', '', %(now)s, %(entries)s)"""
     )
+    entries_sql = says.get("entries", ENTRIES)
     claims, words = says.get("claims", CLAIMS), says.get("words", WORDS)
-    for statement in (ENTRIES, claims, RECALLS, SETTLED, VERSIONS, words, COUNTERS):
+    for statement in (entries_sql, claims, RECALLS, SETTLED, VERSIONS, words, COUNTERS):
         made.execute(statement)
     with connection.cursor() as cursor:
         for table in ("entry", "claim", "changeset"):
