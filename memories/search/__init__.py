@@ -3,7 +3,8 @@
 from memories.search.described import AFTER, LISTED, ORDERS, Conditions, Search
 from memories.search.elsewhere import Elsewhere, Found, look
 from memories.search.finding import COUNTED, Page, count, find, find_or_widen, page
-from memories.search.ranking import Candidate, candidates
+from memories.search.ranking import Candidate, candidates, statement, words_of
+from memories.search.rarity import remember, unstemmed
 
 __all__ = [
     "AFTER",
@@ -22,4 +23,8 @@ __all__ = [
     "find_or_widen",
     "look",
     "page",
+    "remember",
+    "statement",
+    "unstemmed",
+    "words_of",
 ]

@@ -93,6 +93,11 @@ class Search:
     def is_scoped(self) -> bool:
         return bool(self.entity_path or self.key_prefix)
 
+    @property
+    def needs_claim(self) -> bool:
+        """Tell whether its conditions look at claims."""
+        return bool(self.pattern_ref) or not self.artifacts
+
     def conditions(self, viewer: Viewer, now: datetime) -> "Conditions":
         """Return what a row must meet, and the values it names."""
         made = Conditions([viewer.visible(), "e.branch = %(branch)s", "(e.ttl_at IS NULL OR e.ttl_at > %(now)s)"])

@@ -72,8 +72,7 @@ def page(search: Search, viewer: Viewer, now: datetime, *, letters: int | None =
 def count(search: Search, viewer: Viewer, now: datetime, *, most: int | None = COUNTED) -> int:
     """Return how many rows a search has; no further than `most`, so that a page never waits for a million."""
     made = search.conditions(viewer, now)
-    needs_claim = search.pattern_ref or not search.artifacts
-    source = f"memories_entry e {CLAIMED}" if needs_claim else "memories_entry e"
+    source = f"memories_entry e {CLAIMED}" if search.needs_claim else "memories_entry e"
     limit = f"LIMIT {most + 1}" if most is not None else ""
     sql = f"SELECT count(*) FROM (SELECT 1 FROM {source} {RECALLED} {made.where} {limit}) s"
     with pipeline.planned_anew(search.words != ""), connection.cursor() as cursor:

@@ -1,8 +1,9 @@
 """The best of what has any of some words, at once even when a word is in every entry.
 
-What is ranked is capped at HITS for each way to hits. While the words are rare, all entries that have one of them are
-ranked. Else those are that have all of them, and those that have one of the rarer ones; where every word is in too many
-entries, the surest entries are looked at. Inside one entity none of that is needed: there words meet few entries.
+What is ranked is capped for each way to hits. All entries that have one of the rarest words are ranked, as long as they
+are few; then some that have all of the words, and some that have one of those that are neither rare nor everywhere.
+Where every word is in too many entries, the surest entries are looked at. Inside one entity words meet few entries, so
+there some that have any word are ranked as well.
 """
 
 import math
@@ -11,8 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
 from memories.rules.wordings import Asked, Term
 from memories.search import rarity
 from memories.search.described import Conditions, Search
@@ -20,9 +19,12 @@ from memories.search.rarity import Rarity
 from memories.viewers import Viewer
 from senselab import pipeline
 
-# So many entries are ranked at most by each way, and so many are looked at for words that are everywhere.
-HITS = 2_000
-WALKED = 2_000
+# So many entries are ranked at most that have one of the rare words, so many by each other way, and so many are looked
+# at for words that are everywhere.
+HITS, OTHERS = 1_000, 500
+WALKED = 1_000
+# Of the best so many are told apart by whether they are artifacts.
+TOLD = 600
 # Of an index so many hits are read at most; more take longer than anybody waits.
 READ = 50_000.0
 # Terms are weighed in so many groups of about the same rarity: one pass over the words of a hit for each.
@@ -31,11 +33,11 @@ GROUPS = 3
 WEIGHTS = "'{0.4, 0.5, 0.7, 1.0}'"
 CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
 RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
-ENTRIES = f"memories_entry e {CLAIMED} {RECALLED}"
+ENTRIES = f"memories_entry e {RECALLED}"
 # The surest entries of a branch, whatever they say.
 SUREST = f"""
     (SELECT o.* FROM memories_entry o WHERE o.account_id = %(account)s AND o.branch = %(branch)s
-      ORDER BY o.settled_confidence DESC, o.id LIMIT {WALKED}) e {CLAIMED} {RECALLED}
+      ORDER BY o.settled_confidence DESC, o.id LIMIT {WALKED}) e {RECALLED}
 """
 
 
@@ -50,43 +52,78 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way to hits: from which rows, and which words."""
+    """One way to hits: from which rows, which words, and how many at most."""
 
     rows: str
     query: str
+    most: int = OTHERS
 
 
 def candidates(viewer: Viewer, search: Search, now: datetime, limit: int) -> list[Candidate]:
     """Return the entries that fit the words of a search best, any of which is enough; artifacts come last."""
-    asked = search.asked
-    if not asked.terms:
+    if not search.asked.terms:
         return []
-    known, stems = rarity.sampled(), rarity.stems({word for term in asked.terms for word in term.words})
+    best = statement(viewer, search, now, limit)
+    with pipeline.planned_anew():
+        (found,) = pipeline.fetch((f"SELECT b.id, b.rank, b.is_artifact FROM {best.sql} b", best.values))
+        return [Candidate(*row) for row in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A subquery (id, rank, is_artifact) in order of fitness, and what it binds."""
+
+    sql: str
+    values: dict[str, Any]
+
+
+def words_of(search: Search) -> set[str]:
+    """Return the plain words whose rarity matters to a search."""
+    return {word for term in search.asked.terms for word in term.words}
+
+
+def statement(viewer: Viewer, search: Search, now: datetime, limit: int) -> Best:
+    """Return the subquery for the entries that fit the words of a search best, to be joined with what is told of them.
+
+    Plan it anew (pipeline.planned_anew): how to find a word depends on how rare it is.
+    """
+    asked = search.asked
+    known, stems = rarity.sampled(), rarity.stems(words_of(search))
     terms = sorted(((known.share(term, stems), term) for term in asked.terms), key=lambda pair: pair[0])
     made = replace(search, words="").conditions(viewer, now)
     made.joins.append("JOIN memories_entrytext t ON t.account_id = e.account_id AND t.entry_id = e.id")
     made.add("t.account_id = %(account)s")
-    values: dict[str, Any] = {**made.values, "most": limit, "hits": max(HITS, limit)}
-    sql = _statement(made, _arms(asked, terms, known.entries, scoped=search.is_scoped), _groups(terms, known), values)
-    with pipeline.planned_anew(), connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return [Candidate(*row) for row in cursor.fetchall()]
+    if search.needs_claim:
+        made.joins.insert(0, CLAIMED)
+    values: dict[str, Any] = {**made.values, "most": limit, "told": max(TOLD, 2 * limit)}
+    arms = _arms(asked, terms, known.entries, scoped=search.is_scoped, hits=max(HITS, limit))
+    return Best(_statement(made, arms, _groups(terms, known), values), values)
 
 
-def _arms(asked: Asked, terms: Sequence[tuple[float, Term]], entries: float, *, scoped: bool) -> list[Arm]:
+def _arms(asked: Asked, terms: Sequence[tuple[float, Term]], entries: float, *, scoped: bool, hits: int) -> list[Arm]:
     """Return the ways to hits, none of which reads more than it may."""
     everything = asked.any_of(term for _, term in terms)
-    if scoped or sum(share for share, _ in terms) * entries <= HITS:
-        return [Arm(ENTRIES, everything)]
-    rare, room = [], READ
-    for share, term in terms:
-        room -= share * entries
-        if room < 0:
-            break
-        rare.append(term)
-    if not rare:
-        return [Arm(SUREST, everything)]
-    return [Arm(ENTRIES, asked.all), Arm(ENTRIES, asked.any_of(rare))]
+    if sum(share for share, _ in terms) * entries <= hits:
+        return [Arm(ENTRIES, everything, hits)]
+    rarest, more = _within(terms, hits / entries)
+    arms = [Arm(ENTRIES, asked.any_of(rarest), hits)] if rarest else []
+    if scoped:
+        return [Arm(ENTRIES, asked.all), *arms, Arm(ENTRIES, everything, hits)]
+    rare, _ = _within(more, READ / entries)
+    if rare:
+        arms.append(Arm(ENTRIES, asked.any_of(rare)))
+    return [Arm(ENTRIES, asked.all), *arms] if arms else [Arm(SUREST, everything, WALKED)]
+
+
+def _within(terms: Sequence[tuple[float, Term]], most: float) -> tuple[list[Term], list[tuple[float, Term]]]:
+    """Return the first terms that together stand in no greater share of entries, and the rest."""
+    taken: list[Term] = []
+    for place, (share, term) in enumerate(terms):
+        most -= share
+        if most < 0:
+            return taken, list(terms[place:])
+        taken.append(term)
+    return taken, []
 
 
 def _groups(terms: Sequence[tuple[float, Term]], known: Rarity) -> list[tuple[str, float]]:
@@ -104,8 +141,8 @@ def _statement(made: Conditions, arms: list[Arm], groups: list[tuple[str, float]
     for place, arm in enumerate(arms):
         values[f"arm_{place}"] = arm.query
         selects.append(
-            f"(SELECT e.id, c.is_artifact, e.settled_confidence, t.words FROM {arm.rows} {made.where}"
-            f" AND t.words @@ memories_asked(%(arm_{place})s) LIMIT %(hits)s)"
+            f"(SELECT e.id, e.claim_id, e.settled_confidence, t.words FROM {arm.rows} {made.where}"
+            f" AND t.words @@ memories_asked(%(arm_{place})s) LIMIT {arm.most})"
         )
     ranks = []
     for place, (query, weight) in enumerate(groups):
@@ -113,12 +150,14 @@ def _statement(made: Conditions, arms: list[Arm], groups: list[tuple[str, float]
         ranks.append(
             f"%(weight_{place})s::float8 * ts_rank({WEIGHTS}, h.words, memories_asked(%(group_{place})s))::float8"
         )
-    return f"""
+    return f"""(
         WITH hits AS MATERIALIZED ({" UNION ALL ".join(selects)}),
         ranked AS (
-            SELECT DISTINCT ON (h.id) h.id, {" + ".join(ranks)} AS rank, h.is_artifact, h.settled_confidence
+            SELECT DISTINCT ON (h.id) h.id, h.claim_id, {" + ".join(ranks)} AS rank, h.settled_confidence
               FROM hits h ORDER BY h.id
-        )
-        SELECT k.id, k.rank, k.is_artifact FROM ranked k
-         ORDER BY k.is_artifact, k.rank DESC, k.settled_confidence DESC, k.id LIMIT %(most)s
-    """
+        ),
+        chosen AS (SELECT k.* FROM ranked k ORDER BY k.rank DESC, k.settled_confidence DESC, k.id LIMIT %(told)s)
+        SELECT k.id, k.rank, c.is_artifact FROM chosen k
+          JOIN memories_claim c ON c.account_id = %(account)s AND c.id = k.claim_id
+         ORDER BY c.is_artifact, k.rank DESC, k.settled_confidence DESC, k.id LIMIT %(most)s
+    )"""

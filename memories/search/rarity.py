@@ -2,18 +2,22 @@
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 
 from django.db import connection
 
 from memories.rules.wordings import Term
+from senselab import pipeline
+from senselab.pipeline import Query
 
 # What was sampled changes as slowly as the table does.
 KEPT_SECONDS = 300.0
 # Share of entries of a word that the sample did not note: below the rarest that it did.
 UNNOTED = 0.001
+# So many stems are remembered.
+REMEMBERED = 50_000
 
 SAMPLED = """
     SELECT s.most_common_elems::text::text[], s.most_common_elem_freqs::float8[],
@@ -48,6 +52,7 @@ class Rarity:
 
 _lock = Lock()
 _known: tuple[float, Rarity] | None = None
+_stems: dict[str, str] = {}
 
 
 def sampled() -> Rarity:
@@ -69,11 +74,28 @@ def forget() -> None:
         _known = None
 
 
-def stems(words: Iterable[str]) -> dict[str, str]:
-    """Return the stems of plain words, as the database has them."""
-    with connection.cursor() as cursor:
-        cursor.execute(STEMS, [list(words)])
-        return dict(cursor.fetchall())
+def unstemmed(words: Iterable[str]) -> Query | None:
+    """Return the statement for the stems of those words that are not remembered, None when all are."""
+    asked = [word for word in words if word not in _stems]
+    return (STEMS, [asked]) if asked else None
+
+
+def remember(found: Iterable[tuple[str, str]]) -> None:
+    """Keep stems, rows of `unstemmed`, for the next time: they never change."""
+    if len(_stems) > REMEMBERED:
+        _stems.clear()
+    _stems.update(found)
+
+
+def stems(words: Collection[str]) -> dict[str, str]:
+    """Return the stems of plain words, as the database has them; asked for only where they are not remembered."""
+    query = unstemmed(words)
+    if query is None:
+        return {word: _stems.get(word, word) for word in words}
+    (found,) = pipeline.fetch(query)
+    told = {word: _stems.get(word, word) for word in words} | dict(found)
+    remember(dict(found).items())
+    return told
 
 
 def _ask() -> Rarity:

@@ -14,6 +14,7 @@ from memories.vectors import model as models
 from memories.vectors import table
 from memories.viewers import Viewer
 from senselab import pipeline
+from senselab.pipeline import Query
 
 LONGEST_QUERY = 2_000
 # What the index looks at first, and it goes on from there while filters leave too little.
@@ -37,30 +38,59 @@ def query_vector(text: str) -> list[float] | None:
     )
 
 
-def nearest(viewer: Viewer, asked: str | Sequence[float], search: Search, now: datetime, limit: int) -> Near:
+def counting(viewer: Viewer) -> Query | None:
+    """Return the statement for how many vectors of this process's model there are; None where none can be."""
+    model = models.current()
+    known = {"account": viewer.account_id, "model": model.name if model else ""}
+    return (MANY, known) if model is not None and table.exists() else None
+
+
+def nearest(
+    viewer: Viewer,
+    asked: str | Sequence[float],
+    search: Search,
+    now: datetime,
+    limit: int,
+    *,
+    many: int | None = None,
+) -> Near:
     """Return (entry id, cosine) of the nearest entries that meet a search's filters, the nearest first.
 
     A text needs a model; a vector is compared with what clients sent, or with the model's if it is one of its own
-    (query_vector). Nothing where there is no model or no table; entries not embedded yet are not among them.
+    (query_vector). Nothing where there is no model or no table; entries not embedded yet are not among them. `many` is
+    what `counting` found, where it was asked already.
     """
+    if many == 0:
+        return []
     model = models.current()
     vector = query_vector(asked) if isinstance(asked, str) else embedding.normalised(asked)
     if vector is None or not table.exists():
         return []
     own = model is not None and (isinstance(asked, str) or len(vector) == model.dimensions)
     name = model.name if own and model is not None else embedding.clients(len(vector))
-    return of_model(viewer, name, vector, search, now, limit)
+    return of_model(viewer, name, vector, search, now, limit, many=many)
 
 
-def of_model(viewer: Viewer, name: str, vector: Sequence[float], search: Search, now: datetime, limit: int) -> Near:
+def of_model(
+    viewer: Viewer,
+    name: str,
+    vector: Sequence[float],
+    search: Search,
+    now: datetime,
+    limit: int,
+    *,
+    many: int | None = None,
+) -> Near:
     """Return (entry id, cosine) of the nearest entries to a vector of a model."""
     made = replace(search, words="").conditions(viewer, now)
     values: dict[str, Any] = {**made.values, "model": name, "near": embedding.written(vector), "limit": limit}
     kind = f"halfvec({len(vector)})"
     distance = f"x.vector::{kind} <=> %(near)s::text::{kind}"
     with pipeline.planned_anew(), connection.cursor() as cursor:
-        cursor.execute(MANY, {"account": viewer.account_id, "model": name})
-        is_exact = cursor.fetchone()[0] <= table.EXACT
+        if many is None:
+            cursor.execute(MANY, {"account": viewer.account_id, "model": name})
+            (many,) = cursor.fetchone()
+        is_exact = many <= table.EXACT
         # An index that is told a literal can be used; a sum of distance and nothing keeps it out.
         order = f"({distance}) + 0" if is_exact else distance
         literal = name.replace("'", "''").replace("%", "%%")
