@@ -37,6 +37,13 @@ SECTIONS = (
 )
 COLUMNS = """e.id, e.status, e.evidence_status, e.memory_type, e.tier, e.settled_confidence, e.last_outcome_at,
     e.discredited_at, e.success_count, e.failure_count, e.changed_at"""
+# Of everything so many are looked at down each of these indexes: the surest, the hot and warm, those that failed.
+LOOKED_AT = 1_000
+SOME = (
+    ("TRUE", "e.settled_confidence DESC, e.id"),
+    ("e.tier < 3", "e.tier, e.id"),
+    ("e.status = 'active' AND e.evidence_status IN ('contested', 'discredited')", "e.settled_confidence DESC, e.id"),
+)
 
 
 # What is summed for each author, in the order of their fields.
@@ -105,15 +112,21 @@ def _sections(question: Question, viewer: Viewer, now: datetime, since: datetime
             f"(SELECT '{name}' AS section, row_number() OVER (ORDER BY {order}) AS place, e.id FROM there e"
             f" WHERE {belongs}{newer} ORDER BY {order} LIMIT {most})"
         )
-    # Without an entity the surest are looked at, as a whole account may be a million.
-    some = "" if question.entity_path else " ORDER BY e.tier, e.settled_confidence DESC, e.id LIMIT 5000"
     heads = candidates.HEADS.replace("SELECT e.id,", "SELECT p.section, e.id,", 1)
     sql = f"""
-        WITH there AS MATERIALIZED (SELECT {COLUMNS} FROM memories_entry e {made.where}{some}),
+        WITH there AS MATERIALIZED ({_there(made.where, whole=not question.entity_path)}),
         picked AS ({" UNION ALL ".join(picks)})
         {heads} JOIN picked p ON p.id = e.id WHERE e.account_id = %(account)s ORDER BY p.section, p.place
     """
     return sql, {**made.values, "since": since}
+
+
+def _there(where: str, *, whole: bool) -> str:
+    """Return the statement for the entries to pick from: of a whole account, which may be a million, some of them."""
+    every = f"SELECT {COLUMNS} FROM memories_entry e {where}"
+    if not whole:
+        return every
+    return " UNION ".join(f"({every} AND {those} ORDER BY {order} LIMIT {LOOKED_AT})" for those, order in SOME)
 
 
 def _authors(viewer: Viewer, entity_path: str | None, branch: str) -> Query:
