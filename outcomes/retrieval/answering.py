@@ -1,17 +1,17 @@
-"""A question answered: what is read, in at most two round trips, and what is told beside the ranking."""
+"""A question answered: what is read, in two round trips, and what is told beside the ranking, in one if anything is."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from memories import rows
+from memories import rows, search, vectors
 from memories.rows import Row
 from memories.rules.policy import Policy
 from memories.viewers import Viewer
 from outcomes.retrieval import candidates, past, ranking, replacements
 from outcomes.retrieval.question import Question
-from outcomes.retrieval.ranking import Candidate, Ranking
+from outcomes.retrieval.ranking import Alike, Candidate, Ranking
 from outcomes.retrieval.replacements import Replaced
 from outcomes.rules import actions, guidance, recommendation
 from outcomes.rules.episodes import Episode
@@ -23,7 +23,9 @@ class Read:
     """What a question is answered from."""
 
     rows: list[Row]
-    past: list[Episode]
+    alike: Alike
+    # Cosines by entry id, of what is near the question in meaning.
+    near: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,39 +44,60 @@ class Answer:
 def answer(question: Question, viewer: Viewer, now: datetime) -> Answer:
     """Return what a question gets."""
     known = read(question, viewer, now)
-    return complete(question, viewer, ranked(question, known, viewer.policy, now), known.past, now)
+    return complete(question, viewer, ranked(question, known, viewer.policy, now), known, now)
 
 
 def ranked(question: Question, known: Read, policy: Policy, now: datetime) -> Ranking:
     """Return the ranking of what was read."""
-    return ranking.rank(question, known.rows, known.past, now, policy)
+    return ranking.rank(question, known.rows, known.alike, now, policy, cosines=known.near)
 
 
 def read(question: Question, viewer: Viewer, now: datetime) -> Read:
-    """Return candidates and past tasks; one more round trip only for what resolved such tasks and shares no word."""
+    """Return past tasks, then candidates, among them what resolved such tasks: two round trips, three with vectors."""
+    known = _before(question, viewer, now)
+    alike = ranking.alike(question, known.past)
+    near = candidates.near(question, viewer, now, known.vectors)
+    more = ranking.resolvers(alike) | set(near)
     if question.terms:
-        first = candidates.by_ids(question, viewer, candidates.by_words(question, viewer, now), now)
+        queries = [candidates.by_words(question, viewer, now, more)]
     else:
-        first = candidates.surest(question, viewer, now)
-    below = candidates.below_the_gate(question, viewer, now)
-    told = past.query(question, viewer)
-    results = iter(pipeline.fetch(*(query for query in (first, below, told) if query)))
-    found = {row.entry_id: row for row in map(rows.row_of, next(results))}
-    if below:
-        found = {row.entry_id: row for row in map(rows.row_of, next(results))} | found
-    before = [past.episode_of(row) for row in next(results)] if told else []
-    missing = ranking.resolvers(question, before) - set(found)
-    if missing:
-        (more,) = pipeline.fetch(candidates.by_ids(question, viewer, sorted(missing), now))
-        found |= {row.entry_id: row for row in map(rows.row_of, more)}
-    return Read(list(found.values()), before)
+        queries = [candidates.surest(question, viewer, now), candidates.by_ids(question, viewer, now, more)]
+    with pipeline.planned_anew():
+        found = pipeline.fetch(*queries)
+    told = {row.entry_id: row for part in (known.failed, *found) for row in map(rows.row_of, part)}
+    return Read(list(told.values()), alike, near)
 
 
-def complete(question: Question, viewer: Viewer, order: Ranking, before: Sequence[Episode], now: datetime) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is known before candidates are looked for: past tasks, rows of what failed, how many vectors there are."""
+
+    past: list[Episode]
+    failed: list[tuple[Any, ...]]
+    vectors: int
+
+
+def _before(question: Question, viewer: Viewer, now: datetime) -> Before:
+    """Return what is known before, and learn the stems of the words meanwhile."""
+    queries = {
+        "stems": search.unstemmed(search.words_of(question.search())),
+        "past": past.query(question, viewer),
+        "failed": candidates.below_the_gate(question, viewer, now),
+        "vectors": vectors.counting(viewer),
+    }
+    asked = {name: query for name, query in queries.items() if query}
+    with pipeline.planned_anew():
+        found = dict(zip(asked, pipeline.fetch(*asked.values()), strict=True)) if asked else {}
+    search.remember((word, stem) for word, stem in found.get("stems", ()))
+    counted = sum(many for (many,) in found.get("vectors", ()))
+    return Before([past.episode_of(row) for row in found.get("past", ())], found.get("failed", []), counted)
+
+
+def complete(question: Question, viewer: Viewer, order: Ranking, known: Read, now: datetime) -> Answer:
     """Return a ranking with what it takes to be told."""
     warned = order.avoid if question.avoid else []
     hits, warned, replaced = _whole(viewer, order.hits, warned)
-    priors, advice = _record(question, order, before, now)
+    priors, advice = _record(question, order, known.alike.here, now)
     strength = guidance.strength((one.status for one in hits), priors, shifted=order.scope is not None)
     return Answer(order, hits, warned, replaced, priors, advice, strength)
 
@@ -111,12 +134,11 @@ def _with_value(one: Candidate, values: dict[int, str]) -> Candidate:
 
 
 def _record(
-    question: Question, ranked: Ranking, before: Sequence[Episode], now: datetime
+    question: Question, ranked: Ranking, here: Sequence[Episode], now: datetime
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     if not question.priors or not question.entity_path:
         return None, None
     path = question.entity_path
-    here = [one for one in before if question.is_about(one.paths)]
     asked = actions.Asked(question.temporal.text, question.situation, path, question.candidates, question.environment)
     priors = actions.priors(here, ranked.found, asked, now)
     advice = recommendation.recommend(

@@ -1,10 +1,11 @@
-"""Candidates for a task: entries that share a word with it, or are near it in meaning; one statement each."""
+"""Candidates for a task: entries that share a word with it, or are near it in meaning."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from memories import rows, search
+from memories import rows, search, vectors
 from memories.rules.kinds import EvidenceStatus
 from memories.search import Search
 from memories.viewers import Viewer
@@ -15,14 +16,27 @@ from senselab.pipeline import Query
 LETTERS, PROCEDURE_LETTERS = 4_000, 65_536
 CUT = f"left(c.value, CASE WHEN e.memory_type = 'procedure' THEN {PROCEDURE_LETTERS} ELSE {LETTERS} END),"
 HEADS = rows.HEADS.replace("c.value,", CUT)
-# What no task is about: the server's own scopes and writers, measurements, and lessons made of outcomes.
-SERVED = """e.entity_path !~ '^_system(/|$)|^_?bench[-/]' AND e.agent_id !~ '^(amfs-server|system|amfs)$|^_?bench[-/]'
+# What no task is about: the server's own scopes and writers, measurements, and lessons made of outcomes. A
+# pattern costs more than a first letter.
+SERVED = """(left(e.entity_path, 1) <> ALL('{_,b}') OR e.entity_path !~ '^_system(/|$)|^_?bench[-/]')
+    AND e.agent_id <> ALL('{amfs-server,system,amfs}')
+    AND (left(e.agent_id, 1) <> ALL('{_,b}') OR e.agent_id !~ '^_?bench[-/]')
     AND NOT starts_with(e.key, 'lesson-contrast-')"""
 
 
-def by_words(question: Question, viewer: Viewer, now: datetime) -> list[int]:
-    """Return the ids of the entries that share the most words with a question."""
-    return [one.entry_id for one in search.candidates(viewer, question.search(), now, question.pool)]
+def by_words(question: Question, viewer: Viewer, now: datetime, ids: Collection[int]) -> Query:
+    """Return the statement for the entries that share the most words with a question, and for some known by id."""
+    best = search.statement(viewer, question.search(), now, question.pool)
+    chosen = f"e.id = ANY(ARRAY(SELECT b.id FROM {best.sql} b) || %(ids)s::bigint[])"
+    return _of(question, viewer, now, chosen, {**best.values, "ids": sorted(ids)})
+
+
+def near(question: Question, viewer: Viewer, now: datetime, many: int) -> dict[int, float]:
+    """Return the cosines of the entries nearest to a question in meaning, by id, of so `many` that have a vector."""
+    asked = question.temporal.text
+    if not asked or not many:
+        return {}
+    return dict(vectors.nearest(viewer, asked, question.search(), now, question.pool, many=many))
 
 
 def surest(question: Question, viewer: Viewer, now: datetime) -> Query:
@@ -44,11 +58,15 @@ def below_the_gate(question: Question, viewer: Viewer, now: datetime) -> Query |
     return _surest(gone, viewer, now)
 
 
-def by_ids(question: Question, viewer: Viewer, ids: Sequence[int], now: datetime) -> Query:
+def by_ids(question: Question, viewer: Viewer, now: datetime, ids: Collection[int]) -> Query:
     """Return the statement for entries known by id, as far as they may be served for a question."""
+    return _of(question, viewer, now, "e.id = ANY(%(ids)s::bigint[])", {"ids": sorted(ids)})
+
+
+def _of(question: Question, viewer: Viewer, now: datetime, chosen: str, values: Mapping[str, Any]) -> Query:
     made = replace(question.search(), words="").conditions(viewer, now)
     made.add(SERVED)
-    made.add("e.id = ANY(%(ids)s)", ids=list(ids))
+    made.add(chosen, **values)
     return f"{HEADS} {made.where}", made.values
 
 

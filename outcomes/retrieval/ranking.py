@@ -14,7 +14,7 @@ from memories.rules.policy import Policy
 from outcomes.retrieval.question import Question
 from outcomes.rules import cutting, episodes, nearby, preconditions, relevance, scoring, shift, terms
 from outcomes.rules.cutting import Ranked
-from outcomes.rules.episodes import Episode, Near
+from outcomes.rules.episodes import Episode, Near, Scale
 from outcomes.rules.nearby import Local
 from outcomes.rules.scoring import Score, Signals
 from outcomes.rules.shift import Lately, Rule
@@ -81,17 +81,36 @@ def _moment(row: Row) -> float:
     return (row.state.last_outcome_at or row.written_at).timestamp()
 
 
-def resolvers(question: Question, past: Sequence[Episode]) -> set[int]:
-    """Return the entries that tasks like this one were resolved with, which may share no word with it."""
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Past tasks weighed for a question: of its entity, of others, and those like it, most alike first."""
+
+    here: list[Episode]
+    away: list[Episode]
+    found: list[Near]
+    by: Scale
+    tells: Mapping[str, float]
+
+
+def alike(question: Question, past: Sequence[Episode]) -> Alike:
+    """Weigh past tasks. Those of other entities set no measure for those of this one."""
+    task = question.temporal.text
     here = [one for one in past if question.is_about(one.paths)]
-    found = episodes.near(question.temporal.text, question.situation, here)
-    return {entry_id for one in found if one.weight >= nearby.TELLING for entry_id in one.episode.resolved_by}
+    away = [one for one in past if not question.is_about(one.paths)]
+    tells = episodes.telling(here)
+    by = episodes.scale(task, here, tells)
+    return Alike(here, away, episodes.near(task, question.situation, here, by=by), by, tells)
+
+
+def resolvers(alike: Alike) -> set[int]:
+    """Return the entries that tasks like this one were resolved with, which may share no word with it."""
+    return {entry_id for one in alike.found if one.weight >= nearby.TELLING for entry_id in one.episode.resolved_by}
 
 
 def rank(
     question: Question,
     rows: Sequence[Row],
-    past: Sequence[Episode],
+    known: Alike,
     now: datetime,
     policy: Policy,
     *,
@@ -99,14 +118,9 @@ def rank(
 ) -> Ranking:
     """Return the ranking of candidates for a question; `cosines`, by entry id, come from vectors."""
     task = question.temporal.text
-    # Tasks of other entities set no measure for those of this one.
-    here = [one for one in past if question.is_about(one.paths)]
-    away = [one for one in past if not question.is_about(one.paths)]
-    by = episodes.scale(task, here)
-    found = episodes.near(task, question.situation, here, by=by)
-    told = nearby.events(found, {row.entry_id: row.written_at for row in rows}, task, by)
-    judged = _judged(question, rows, here, told, now, policy, cosines or {})
-    turned = [one for one in judged if _turned(one.row, here, now)]
+    told = nearby.events(known.found, {row.entry_id: row.written_at for row in rows}, task, known.by)
+    judged = _judged(question, rows, known, told, now, policy, cosines or {})
+    turned = [one for one in judged if _turned(one.row, known.here, now)]
     scores, below = nearby.ordered({one.row.entry_id: one.value for one in judged if not one.why_out}, told)
     names = {row.entry_id: row.entry_key for row in rows}
     placed = [
@@ -118,22 +132,22 @@ def rank(
     in_query = any(one.row.entry_id in leading for one in turned)
     scope = "query" if in_query else "entity" if turned and question.entity_path else None
     hits, out = _cut(question, order, shifted=in_query)
-    elsewhere = episodes.near(task, question.situation, away) if question.priors else []
-    return Ranking(hits, out, [*found, *elsewhere], [one.row.entry_key for one in turned] if scope else [], scope)
+    elsewhere = episodes.near(task, question.situation, known.away) if question.priors else []
+    return Ranking(hits, out, [*known.found, *elsewhere], [one.row.entry_key for one in turned] if scope else [], scope)
 
 
 def _judged(
     question: Question,
     rows: Sequence[Row],
-    past: Sequence[Episode],
+    known: Alike,
     told: Mapping[int, list[nearby.Event]],
     now: datetime,
     policy: Policy,
     cosines: Mapping[int, float],
 ) -> list[Candidate]:
-    texts = [relevance.text_of(row.entity_path, row.key, row.value) for row in rows]
-    tasks = [terms.of_task(one.task) for one in past if question.entity_path and one.task]
-    over = relevance.scale(question.terms, texts, tasks, episodes.telling(past))
+    texts = [relevance.text_of(row.entity_path, row.key, row.value[: terms.LETTERS]) for row in rows]
+    tasks = [terms.of_task(one.task) for one in known.here if question.entity_path and one.task]
+    over = relevance.scale(question.terms, texts, tasks, known.tells)
     judged = []
     for row, text in zip(rows, texts, strict=True):
         local = nearby.local(told[row.entry_id]) if row.entry_id in told else None

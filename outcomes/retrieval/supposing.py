@@ -18,8 +18,8 @@ def suppose(known: Read, entry_key: str, were: str, now: datetime) -> Read | Non
     if not named or were not in WERE:
         return None
     if were == "archived":
-        return Read([row for row in known.rows if row.entry_id not in named], known.past)
-    return Read([_validated(row, now) if row.entry_id in named else row for row in known.rows], known.past)
+        return replace(known, rows=[row for row in known.rows if row.entry_id not in named])
+    return replace(known, rows=[_validated(row, now) if row.entry_id in named else row for row in known.rows])
 
 
 def _validated(row: Row, now: datetime) -> Row:

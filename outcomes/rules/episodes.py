@@ -147,9 +147,10 @@ class Scale:
         return similarity(terms.of_task(left), terms.of_task(right), self.weight)
 
 
-def scale(task: str, episodes: Sequence[Episode]) -> Scale:
+def scale(task: str, episodes: Sequence[Episode], tells: Mapping[str, float] | None = None) -> Scale:
+    """Return what these past tasks teach; `tells` is what `telling` says of them, where that is known."""
     told = [terms.of_task(episode.task) for episode in episodes]
-    return Scale(weights([*told, terms.of_task(task)], telling(episodes)))
+    return Scale(weights([*told, terms.of_task(task)], telling(episodes) if tells is None else tells))
 
 
 def near(

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memories.rules import folding
 from outcomes.rules import terms
@@ -30,14 +31,23 @@ class Text:
         return term in self.counts or term in self.path
 
 
+@lru_cache(maxsize=2_048)
 def text_of(path: str, key: str, value: str) -> Text:
-    """Return the terms of an entry; of its value, which is JSON text, the first 4,000 characters are read."""
+    """Return the terms of an entry; of its value, which is JSON text, the first 4,000 characters are read.
+
+    Remembered, as the same entries are candidates again and again.
+    """
     of_key = terms.all_terms(key)
     of_value = terms.all_terms(folding.spoken(value[: terms.LETTERS]))
     counts = Counter(of_value)
     for term in of_key:
         counts[term] += KEY_TIMES
-    return Text(counts, len(of_value) + len(of_key), frozenset(terms.all_terms(path)))
+    return Text(counts, len(of_value) + len(of_key), _of_path(path))
+
+
+@lru_cache(maxsize=8_192)
+def _of_path(path: str) -> frozenset[str]:
+    return frozenset(terms.all_terms(path))
 
 
 @dataclass(frozen=True, slots=True)

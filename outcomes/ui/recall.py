@@ -124,7 +124,7 @@ def answered(question: Question, viewer: Viewer, asked: dict[str, Any], now: dat
     before = answering.ranked(question, known, viewer.policy, now)
     supposed = supposing.suppose(known, asked.get("entry", ""), asked.get("were", ""), now)
     ranked = answering.ranked(question, supposed, viewer.policy, now) if supposed else before
-    answer = answering.complete(question, viewer, ranked, known.past, now)
+    answer = answering.complete(question, viewer, ranked, known, now)
     places = {one.row.entry_id: at for at, one in enumerate(before.hits, start=1)}
     tokens = asked.get("tokens", TOKENS)
     told = prose.markdown(answer, tokens)

@@ -113,6 +113,31 @@ def test_reads_take_a_fixed_number_of_statements_with_10_and_with_1000_rows(acco
     assert found[10] == found[1_000] == {name: statements for name, (_, statements) in READS.items()}
 
 
+ASKED = {"query": "value how", "entity_path": "shop", "include_priors": True, "include_avoid": True}
+
+
+@pytest.mark.parametrize(
+    ("call", "round_trips"),
+    [
+        (lambda bot: bot.post("retrieve", {"query": "value how"}), 3),
+        (lambda bot: bot.post("retrieve", ASKED), 3),
+        (lambda bot: bot.post("retrieve", {"query": ""}), 2),
+        (lambda bot: bot.get("briefing", entity_path="shop"), 2),
+        (lambda bot: bot.get("briefing"), 2),
+    ],
+    ids=["retrieve", "in an entity", "without words", "briefing", "briefing of everything"],
+)
+def test_asking_takes_as_many_round_trips_with_10_and_with_1000_rows(relay, account, bot, call, round_trips):
+    costs = []
+    for count in (10, 1_000):
+        acts.fill(account, count, path="shop" if count == 10 else "shop/more")
+        for turn in range(count // 10):
+            acts.told(account, f"{count}-{turn}", "success", "shop/k1")
+        costs.append(cost(relay, lambda _: call(bot)))
+    assert [told.trips for told in costs] == [round_trips] * 2
+    assert len(costs[0].statements) == len(costs[1].statements)
+
+
 def test_rolling_back_takes_no_statement_per_version(db, account, reviewer):
     entry_id = acts.fill(account, 3)[1]
     found = []
