@@ -1,6 +1,7 @@
 """Reading, writing and listing entries (contract.md 2.3 to 2.5)."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
@@ -53,13 +54,12 @@ def draft_of(request: Request, body: WriteBody) -> Draft:
 
 
 def _ttl(body: WriteBody) -> Any:
-    if body.ttl_at is UNSET:
-        return KEEP
-    if body.ttl_at is not None and body.ttl_at.tzinfo is None:
-        raise Refused("/ttl_at", "A moment names its time zone.")
-    if body.ttl_at is not None and body.ttl_at <= timezone.now():
+    if not isinstance(body.ttl_at, datetime):
+        return KEEP if body.ttl_at is UNSET else None
+    at = identity.zoned(body.ttl_at, "/ttl_at")
+    if at <= timezone.now():
         raise Refused("/ttl_at", "A time to live ends in the future.")
-    return body.ttl_at
+    return at
 
 
 def _dimensions(dimensions: dict[str, float] | None) -> dict[str, float] | None:

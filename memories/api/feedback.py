@@ -127,9 +127,7 @@ class AddEvidence(APIView):
         body = api.body_of(request, EvidenceBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
-        given, at = body.evidence, body.evidence.timestamp or now
-        if at.tzinfo is None:
-            raise Refused("/evidence/timestamp", "A moment names its time zone.")
+        given, at = body.evidence, identity.zoned(body.evidence.timestamp or now, "/evidence/timestamp")
         name = given.observation_id
         seen = Observed(
             at=at,

@@ -55,7 +55,7 @@ def history(request: Request, branch: str, name: Name) -> HttpResponse:
         since = identity.since_of(query["since"])
         versions = [version for version in versions if version.written_at >= since]
     if query.get("until"):
-        until = identity.since_of(query["until"])
+        until = identity.since_of(query["until"], "/until")
         versions = [version for version in versions if version.written_at < until]
     shown = [wire.entry(version, now, viewer.policy) for version in versions]
     told = {"entity_path": name.entity_path, "key": name.key, "version_count": len(shown), "versions": shown}

@@ -97,9 +97,27 @@ def since_of(text: str, pointer: str = "/since") -> datetime:
         moment = datetime.fromisoformat(text.replace(" ", "+"))
     except ValueError as error:
         raise Refused(pointer, f"{text!r} is no ISO-8601 moment.", 400) from error
-    return in_utc(moment)
+    return in_utc(moment, pointer)
 
 
-def in_utc(moment: datetime) -> datetime:
-    """Return a moment that names its time zone; without one it is UTC, as the public client means it."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def in_utc(moment: datetime, pointer: str) -> datetime:
+    """Return a moment in UTC; one that names no time zone is UTC already, as the public client means it.
+
+    :raises Refused: in UTC it lies outside the years 1 to 9999, which the database knows and nothing here can read.
+    """
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise Refused(pointer, "In UTC a moment lies within the years 1 to 9999.") from error
+
+
+def zoned(moment: datetime, pointer: str) -> datetime:
+    """Return a moment in UTC.
+
+    :raises Refused: it names no time zone, or lies outside the years 1 to 9999.
+    """
+    if moment.tzinfo is None:
+        raise Refused(pointer, "A moment names its time zone.")
+    return in_utc(moment, pointer)

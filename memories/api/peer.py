@@ -200,8 +200,8 @@ def to_a_moment(request: Request, body: MomentBody) -> HttpResponse:
     if not body.agent_id or not body.target_timestamp:
         raise Refused("/target_timestamp", "Name agent_id and target_timestamp.")
     agent_id = identity.agent_of(request, body.agent_id, writes=True)
-    viewer, now = identity.viewer_of(request, agent_id), timezone.now()
-    at = identity.since_of(body.target_timestamp)
+    viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
+    at = identity.since_of(body.target_timestamp, "/target_timestamp")
     if at > now:
         raise Refused("/target_timestamp", "That moment is still to come.")
     done = to_a_time.roll_back_to(

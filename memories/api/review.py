@@ -115,8 +115,6 @@ def decision_of(request: Request, body: DecisionBody) -> Decision:
     """
     if body.decision not in decisions.ASKED:
         raise Refused("/decision", f"A decision is one of {', '.join(decisions.ASKED)}, not {body.decision!r}.")
-    if body.until is not None and body.until.tzinfo is None:
-        raise Refused("/until", "A moment names its time zone.")
     return Decision(
         word=Word(body.decision),
         value=read_value(value, key="") if (value := bytes(body.value)) else None,
@@ -125,7 +123,7 @@ def decision_of(request: Request, body: DecisionBody) -> Decision:
         to_version=body.to_version,
         superseded_by=successor_of(request, body.superseded_by),
         replacement=replacement_of(request, body.replacement),
-        until=body.until,
+        until=identity.zoned(body.until, "/until") if body.until else None,
         text=body.text,
     )
 

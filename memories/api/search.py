@@ -49,7 +49,7 @@ def search_of(body: SearchBody) -> Search:
         agent_id=names.clean_name(body.agent_id) if body.agent_id else "",
         min_confidence=body.min_confidence,
         max_confidence=body.max_confidence,
-        since=identity.in_utc(body.since) if body.since else None,
+        since=identity.in_utc(body.since, "/since") if body.since else None,
         pattern_ref=names.clean_name(body.pattern_ref, pointer="/pattern_ref") if body.pattern_ref else "",
         artifacts=body.include_artifacts is not False,
         sort=sort,

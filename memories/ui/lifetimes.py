@@ -50,10 +50,9 @@ def moment_in(text: str) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(text.strip())
-    except ValueError as error:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
         raise Invalid("A moment is meant, such as 2026-12-31T23:59.", "/ttl_at") from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
 
 def reason_in(text: str) -> str:
     """:raises Invalid: a reason cannot be kept."""

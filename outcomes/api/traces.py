@@ -117,7 +117,7 @@ def told_of(request: Request, body: TraceBody, agent_id: str, now: datetime) -> 
     relied = body.causal_entries or []
     attributes = (body.session_metadata.attributes if body.session_metadata else None) or {}
     branch = body.branch or attributes.get(BRANCH_ATTRIBUTE)
-    said = body.created_at and identity.in_utc(body.created_at)
+    said = body.created_at and identity.in_utc(body.created_at, "/created_at")
     paths = [names.clean_path(one.entity_path, pointer=f"/causal_entries/{n}") for n, one in enumerate(relied)]
     keys = [names.clean_key(one.key, pointer=f"/causal_entries/{n}/key") for n, one in enumerate(relied)]
     authors = [names.clean_name(one.written_by) if one.written_by else "" for one in relied]

@@ -222,9 +222,9 @@ def _rest(told: Told) -> Iterator[tuple[str, str]]:
 def _moment(value: Any) -> datetime | None:
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
+        return found and (found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
         return None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _number(value: Any) -> float | None:

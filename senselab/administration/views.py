@@ -107,7 +107,7 @@ class Keys(APIView):
             scopes=scopes_of(body.scopes),
             globs=globs_of(body),
             rate_per_minute=body.rate_limit_rpm or 6000,
-            expires_at=identity.in_utc(body.expires_at) if body.expires_at else None,
+            expires_at=identity.in_utc(body.expires_at, "/expires_at") if body.expires_at else None,
             by=who_of(request._request),
             now=timezone.now(),
         )

@@ -79,3 +79,11 @@ def test_every_answer_to_a_key_tells_its_rate(account, bot):
     assert {answer["X-RateLimit-Window"] for answer in answers} == {"60"}
     assert int(answers[2]["Retry-After"]) >= 1
     assert "X-RateLimit-Limit" not in bot.client.get("/health")
+
+
+def test_a_moment_that_no_calendar_of_ours_has_is_refused(admin):
+    for moment in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
+        refused = admin.post("admin/api-keys", {"name": "odd", "expires_at": moment})
+        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/expires_at")
+    assert admin.get("admin/api-keys").status_code == 200
+    assert admin.get("admin/audit", since="0001-01-01T00:00:00+14:00").status_code == 422

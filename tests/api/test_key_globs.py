@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.http import HttpResponse
+from django.utils import timezone
 
 from senselab.accounts import services as accounts
 from tests.api.conftest import Caller
@@ -180,3 +181,14 @@ def test_deciding_about_all_decides_about_what_is_within(narrow, bot, known):
     told = narrow.post("review/decisions", {"all": True, "filter": {}, "decision": "accept"}).json()
     assert told["done"] == 1
     assert bot.read("vault/keys", "rule")["status"] == "under_review"
+
+
+def test_going_back_to_a_moment_leaves_what_may_only_be_read(narrow, known, bot):
+    moment = {"agent_id": "agent/shop-bot", "target_timestamp": timezone.now().isoformat()}
+    wide = Caller(bot.headers["X-AMFS-API-Key"], "agent/shop-bot")
+    assert wide.write("docs/api", "late", 1).status_code == wide.write("shop/checkout", "late", 1).status_code == 200
+
+    told = narrow.post("rollback", moment).json()
+
+    assert (told["entries_archived"], told["entries_restored"]) == (1, 0)
+    assert [wide.read(path, "late")["status"] for path in ("docs/api", "shop/checkout")] == ["active", "archived"]

@@ -204,3 +204,13 @@ def test_a_list_of_traces_costs_the_same_whatever_its_length(helper: Caller, dja
         helper.post("traces", trace(f"T-{number}"))
     with django_assert_num_queries(5):
         assert len(helper.get("traces").json()["traces"]) == 40
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_moment_that_no_calendar_of_ours_has_is_refused(helper: Caller, moment: str) -> None:
+    refused = helper.post("traces", trace(created_at=moment))
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/created_at")
+    assert helper.get("traces").status_code == 200
+    assert helper.get("traces", until=moment).json()["errors"][0]["pointer"] == "/until"
+    told = helper.post("traces", trace(session_metadata={"session_started_at": moment}))
+    assert told.status_code == 200

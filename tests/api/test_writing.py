@@ -168,3 +168,32 @@ def test_an_agent_is_known_from_its_first_write_and_its_last_act(bot, account):
     known = Agent.objects.get(account=account)
     assert known.agent_id == "agent/deploy-bot"
     assert known.last_active_at >= known.created_at
+
+
+NOWHERE = "9999-12-31T23:59:59-14:00"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("entries", {"entity_path": "shop", "key": "k", "value": 1, "ttl_at": NOWHERE}, "/ttl_at"),
+        ("commits", {"writes": [{"entity_path": "shop", "key": "k", "ttl_at": NOWHERE}]}, "/writes/0/ttl_at"),
+        ("search", {"since": NOWHERE}, "/since"),
+        ("rollback", {"agent_id": "agent/deploy-bot", "target_timestamp": NOWHERE}, "/target_timestamp"),
+        (
+            "evidence",
+            {"entity_path": "shop", "key": "k", "evidence": {"description": "seen", "timestamp": NOWHERE}},
+            "/evidence/timestamp",
+        ),
+        (
+            "review/decisions",
+            {"items": [{"entity_path": "shop", "key": "k", "version": 1}], "decision": "snooze", "until": NOWHERE},
+            "/until",
+        ),
+    ],
+)
+def test_a_moment_beyond_the_calendar_in_utc_is_refused(reviewer, bot, path, body, pointer):
+    who = reviewer if path in {"rollback", "review/decisions"} else bot
+    refused = who.post(path, body)
+    assert refused.status_code in {400, 422}, refused.content
+    assert refused.json()["errors"][0]["pointer"] == pointer
