@@ -10,7 +10,7 @@ from typing import Any, cast
 from django.http import HttpResponse, StreamingHttpResponse
 
 # With one of these a spreadsheet begins to compute, or to read the cell as another one.
-ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def cell(value: Any) -> str:

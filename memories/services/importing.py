@@ -122,8 +122,10 @@ def batches(arrival: Arrival, lines: Iterable[bytes]) -> Iterator[tuple[str, lis
 
 
 def kind_of(line: bytes, arrival: Arrival) -> str:
-    """:raises BadFile: the line is none of ours."""
+    """:raises BadFile: the line is none of ours, or too long to be one."""
     number = arrival.count + 1
+    if len(line) > LONGEST:
+        raise BadFile(f"Line {number:,} is longer than {LONGEST:,} bytes. Nothing was taken in.")
     try:
         kind = msgspec.json.decode(line, type=Line).line
     except msgspec.DecodeError as error:
@@ -150,14 +152,22 @@ def columns_of(line: bytes) -> dict[str, list[str]]:
 
 
 def check_end(line: bytes, arrival: Arrival, sha256: str) -> None:
-    end = msgspec.json.decode(line, type=End)
+    try:
+        end = msgspec.json.decode(line, type=End)
+    except msgspec.DecodeError as error:
+        raise BadFile(f"The last line is not an export's ({error}). Nothing was taken in.") from error
     if end.lines != arrival.count or end.sha256 != sha256:
         raise BadFile("The file was changed after it was written: its checksum differs. Nothing was taken in.")
     arrival.ended = True
 
 
 def store(cursor: Any, arrival: Arrival, kind: str, batch: list[bytes]) -> None:
-    values: dict[str, Any] = {"account": arrival.account_id, "lines": f"[{b','.join(batch).decode()}]"}
+    try:
+        text = b",".join(batch).decode()
+    except UnicodeDecodeError as error:
+        said = f"Up to line {arrival.count:,} something is no UTF-8 ({error.reason})."
+        raise BadFile(f"{said} Nothing was taken in.") from error
+    values: dict[str, Any] = {"account": arrival.account_id, "lines": f"[{text}]"}
     arrival.came[kind] = arrival.came.get(kind, 0) + len(batch)
     present = arrival.known[kind]
     if kind == ACCOUNT:

@@ -41,6 +41,8 @@ def lines(account_id: int, run_id: int) -> Iterator[bytes]:
     while (data := parts.filter(number=number).values_list("data", flat=True).first()) is not None:
         *whole, rest = (rest + bytes(data)).split(b"\n")
         yield from (line + b"\n" for line in whole)
+        if len(rest) > importing.LONGEST:
+            break  # too long for a line, which whoever reads it says
         number += 1
     if not number:
         raise Refusal("The uploaded file is not there any more; upload it again.")

@@ -31,6 +31,7 @@ STAYS = {
     "memories_entrytext": "Made anew from names and value.",
     "memories_uploadpart": "A file on its way in.",
     "memories_jobrun": "What the jobs of one installation did, and when.",
+    "memories_alikepair": "Found anew from what entries say; whoever dismissed a pair dismisses it once more there.",
     "memories_entryvector": "Made anew from the values, by the model that is installed where they arrive.",
 }
 

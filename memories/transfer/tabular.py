@@ -9,10 +9,9 @@ from django.db import connection
 
 from memories.checking.verify_reads import one_view
 from memories.transfer import leaving
+from senselab import sheets
 
 ROWS = 1_000
-# What a spreadsheet would take for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 LISTS = {
     "entries": """
         SELECT e.branch, e.entity_path, e.key, e.owner, e.version, c.value, e.memory_type, e.status, e.evidence_status,
@@ -40,13 +39,6 @@ LISTS = {
 }
 
 
-def plain(cell: Any) -> Any:
-    """Return a cell that no spreadsheet computes: a text that would be a formula gets an apostrophe before it."""
-    if isinstance(cell, str):
-        return f"'{cell}" if cell.startswith(FORMULA) else cell
-    return cell.isoformat() if hasattr(cell, "isoformat") else cell
-
-
 def pieces(account_id: int, name: str) -> Iterator[bytes]:
     """Yield one of LISTS as CSV in UTF-8, header first; a thousand rows are in memory."""
     with one_view(), connection.chunked_cursor() as cursor:
@@ -55,7 +47,7 @@ def pieces(account_id: int, name: str) -> Iterator[bytes]:
         found = cursor.fetchmany(ROWS)
         yield lines([[column.name for column in cursor.description or ()]])
         while found:
-            yield lines([[plain(cell) for cell in row] for row in found])
+            yield lines([[sheets.cell(value) for value in row] for row in found])
             found = cursor.fetchmany(ROWS)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -13,6 +14,7 @@ from memories.jobs import job_reads
 from memories.services import uploads
 from memories.transfer import leaving, tabular
 from memories.ui.people import actor_of, viewer_of
+from senselab.accounts import audit
 from senselab.errors import Refusal
 from senselab.ui import for_admins, render_page
 
@@ -29,13 +31,14 @@ def data(request: HttpRequest) -> HttpResponse:
 def shown(request: HttpRequest) -> dict[str, Any]:
     account = request.person_account  # type: ignore[attr-defined]
     run = job_reads.latest(account.pk, "import")
-    lines = leaving.size(account.pk)
+    works = run is not None and run.state in {"waiting", "running"}
     return {
-        "lines": lines,
+        # Nothing of what arrives shows before all of it is here, and counting every table each time is dear.
+        "lines": None if works else leaving.size(account.pk),
         "lists": [(name, WORDS[name]) for name in tabular.LISTS],
         "run": run,
         "progress": job_reads.progress(run) if run else None,
-        "works": run is not None and run.state in {"waiting", "running"},
+        "works": works,
         "may_run": True,
     }
 
@@ -45,6 +48,7 @@ def shown(request: HttpRequest) -> dict[str, Any]:
 def export_data(request: HttpRequest) -> HttpResponse:
     """Send the account's whole history, as it is read."""
     account = request.person_account  # type: ignore[attr-defined]
+    note(request, "exported", "history")
     return download(leaving.export(account), f"{account.slug}.jsonl", "application/jsonl")
 
 
@@ -55,7 +59,15 @@ def export_list(request: HttpRequest, name: str) -> HttpResponse:
     if name not in tabular.LISTS:
         raise Http404
     account = request.person_account  # type: ignore[attr-defined]
+    note(request, "exported", f"list of {name}")
     return download(tabular.pieces(account.pk, name), f"{account.slug}-{name}.csv", "text/csv; charset=utf-8")
+
+
+def note(request: HttpRequest, action: str, target: str) -> None:
+    """Tell the audit trail what left or came."""
+    if request.method != "HEAD":
+        account = request.person_account  # type: ignore[attr-defined]
+        audit.record(account.pk, action, by=audit.who_of(request), at=timezone.now(), target=target)
 
 
 def download(pieces: Iterator[bytes], name: str, kind: str) -> HttpResponse:
@@ -75,7 +87,9 @@ def import_data(request: HttpRequest) -> HttpResponse:
     account_id, who = viewer_of(request).account_id, actor_of(request).name
     try:
         kept = file.chunks(uploads.PIECE)
-        uploads.keep(account_id, kept, name=file.name or "", by=who, now=timezone.now())
+        with transaction.atomic():
+            uploads.keep(account_id, kept, name=file.name or "", by=who, now=timezone.now())
+            note(request, "imported", f"history from {file.name}")
     except Refusal as refusal:
         messages.error(request, refusal.detail)
     else:

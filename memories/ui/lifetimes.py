@@ -54,6 +54,7 @@ def moment_in(text: str) -> datetime | None:
     except (ValueError, OverflowError) as error:
         raise Invalid("A moment is meant, such as 2026-12-31T23:59.", "/ttl_at") from error
 
+
 def reason_in(text: str) -> str:
     """:raises Invalid: a reason cannot be kept."""
     reason = text.strip()

@@ -42,6 +42,7 @@ ACTIONS = {
     "role_taken": "Took a role away",
     "policy_saved": "Saved the policy",
     "exported": "Exported",
+    "imported": "Imported",
     "erased": "Erased",
     "restored": "Restored",
     "refused": "Was refused",

@@ -3,9 +3,10 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
-from django.contrib.auth.tokens import default_token_generator
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -18,6 +19,17 @@ from senselab.accounts.models import Account, Invitation, Membership, Person, Ro
 from senselab.errors import Conflict, Forbidden, Invalid, NotFound
 
 LASTS = timedelta(days=7)
+
+
+class PasswordTokens(PasswordResetTokenGenerator):
+    """Tokens that end as well when a person joins or leaves an account: who made them may not look after that one."""
+
+    def _make_hash_value(self, user: Any, timestamp: int) -> str:
+        found = Membership.objects.filter(person_id__in=[user.pk]).values_list("account_id", flat=True)
+        return f"{super()._make_hash_value(user, timestamp)}{sorted(found)}"
+
+
+password_tokens = PasswordTokens()
 
 
 def members(account: Account) -> list[Membership]:
@@ -198,7 +210,7 @@ def password_link(
     if not theirs <= set(mine.values_list("account_id", flat=True)) or one.person.is_superuser:
         raise Forbidden("This person belongs to an account you do not look after, so you cannot reset their password.")
     audit.record(account.pk, "password_link_made", by=by, at=now, target=one.person.username)
-    return urlsafe_base64_encode(force_bytes(one.person_id)), default_token_generator.make_token(one.person)
+    return urlsafe_base64_encode(force_bytes(one.person_id)), password_tokens.make_token(one.person)
 
 
 def tell_accounts(person: Person, action: str, *, by: Who, now: datetime) -> None:

@@ -121,13 +121,16 @@ def make_key(
 ) -> MadeKey:
     """Make an API key; without `globs` it reaches every entity path of its account.
 
-    :raises Refusal: an unknown scope, no name, a rate below 1, or a glob that is none.
+    :raises Refusal: an unknown scope, no name, a rate below 1, a glob that is none, or globs with the scope admin.
     """
     unknown = set(scopes) - set(Scope.values)
     if unknown or not scopes:
         raise Refusal(f"Scopes are {', '.join(Scope.values)}, not {', '.join(sorted(unknown)) or 'none at all'}.")
     if not name.strip() or "\0" in name:
         raise Refusal("A key needs a name.")
+    reach = clean_globs(globs)
+    if reach and Scope.ADMIN in scopes:
+        raise Invalid("A key with the scope admin can make keys that reach everything: it takes no globs.", "/globs")
     if not 1 <= rate_per_minute <= 2_147_483_647:
         raise Refusal("A key's rate is at least 1 call a minute.")
     secret = secrets.token_urlsafe(32)
@@ -138,7 +141,7 @@ def make_key(
         name=name.strip()[:200],
         agent_id=agent_id,
         scopes=sorted(set(scopes)),
-        globs=[glob.told() for glob in clean_globs(globs)],
+        globs=[glob.told() for glob in reach],
         rate_per_minute=rate_per_minute,
         expires_at=expires_at,
     )

@@ -87,3 +87,11 @@ def test_a_moment_that_no_calendar_of_ours_has_is_refused(admin):
         assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/expires_at")
     assert admin.get("admin/api-keys").status_code == 200
     assert admin.get("admin/audit", since="0001-01-01T00:00:00+14:00").status_code == 422
+
+
+def test_a_key_that_makes_keys_takes_no_globs(admin):
+    asked = {"name": "both", "scopes": ["admin"], "globs": [{"pattern": "shop/**"}]}
+    refused = admin.post("admin/api-keys", asked)
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/globs")
+    mixed = {"name": "both", "scopes": ["admin", {"pattern": "shop/**", "permission": "read"}]}
+    assert admin.post("admin/api-keys", mixed).status_code == 422

@@ -136,6 +136,8 @@ def test_an_account_that_holds_something_refuses(story, other_account):
         (lambda file: file[: len(file) // 2], "no line of an export|cut short"),
         (lambda file: b"", "cut short"),
         (lambda file: b"a,b\n1,2\n", "Line 1 is no line"),
+        (lambda file: file.replace(b'"most', b'"\xff', 1), "no UTF-8|no line"),
+        (lambda file: file.replace(b'"sha256":"', b'"sha256":1,"x":"'), "The last line is not an export's"),
         (lambda file: file.replace(b'"schema":1', b'"schema":2', 1), "later release"),
         (lambda file: file + file.splitlines(keepends=True)[3], "does not belong"),
     ],
@@ -145,6 +147,13 @@ def test_a_file_that_is_not_whole_leaves_nothing(story, other_account, change, w
         taken_in(other_account, change(written(story)))
     for table in tables.TABLES:
         assert acts.rows_of(f"SELECT count(*) FROM {table.db_table} WHERE account_id = %s", other_account.pk) == [(0,)]
+
+
+def test_a_line_longer_than_any_of_ours_is_refused_before_it_is_read_whole(story, other_account, monkeypatch):
+    longest = max(map(len, written(story).splitlines(keepends=True)))
+    monkeypatch.setattr(importing, "LONGEST", longest - 1)
+    with pytest.raises(BadFile, match="is longer than"):
+        taken_in(other_account, written(story))
 
 
 def test_a_row_that_breaks_a_rule_of_the_tables_is_refused_and_nothing_stays(story, other_account):

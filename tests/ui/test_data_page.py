@@ -9,8 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from memories import jobs
 from memories.models import JobRun, UploadPart
 from memories.transfer import leaving, tabular
+from senselab import sheets
 from senselab.accounts import services as accounts
-from senselab.accounts.models import Role
+from senselab.accounts.models import AuditRecord, Role
 from tests.db import acts
 from tests.ui.conftest import Page
 
@@ -109,3 +110,26 @@ def test_an_unknown_list_is_not_found(door):
 
 def test_an_import_cannot_be_run_from_the_page_of_jobs(door):
     assert door.post("/jobs/import/run/").status_code == 404
+
+
+def test_what_leaves_and_what_comes_is_on_the_audit_trail(door, ada, account):
+    upload(door, b"{}\n", name="old.jsonl")
+    body(door.get("/settings/data/export/"))
+    body(door.get("/settings/data/entries.csv"))
+    door.head("/settings/data/entries.csv")
+    kept = AuditRecord.objects.filter(account=account, action__in=["imported", "exported"]).order_by("id")
+    told = [("imported", "history from old.jsonl"), ("exported", "history"), ("exported", "list of entries")]
+    assert [(one.action, one.target) for one in kept] == told
+    assert {one.actor for one in kept} == {ada.username}
+
+
+def test_while_a_file_comes_in_nothing_is_counted(door, account, monkeypatch):
+    upload(door, b"{}\n")
+    monkeypatch.setattr(leaving, "size", lambda account_id: pytest.fail("counted"))
+    assert "Nothing of it shows before" in Page(door.get("/settings/data/")).text
+
+
+@pytest.mark.parametrize("start", ["=", "|", "%", " =", "\uff1d"])
+def test_both_tables_keep_the_same_from_being_computed(start):
+    assert sheets.cell(f"{start}1+1") == f"'{start}1+1"
+    assert not hasattr(tabular, "FORMULA")

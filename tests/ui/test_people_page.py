@@ -152,6 +152,12 @@ def test_no_link_leads_into_an_account_one_does_not_look_after(account, other_ac
     assert admin.post(f"/settings/people/{membership(rex, account)}/password/").status_code == 403
 
 
+def test_a_link_made_before_somebody_joined_another_account_does_not_lead_into_it(account, other_account, admin, rex):
+    link = link_in(admin.post(f"/settings/people/{membership(rex, account)}/password/"))
+    services.give_role(rex, other_account, Role.VIEWER)
+    assert "not valid any more" in Client().get(link, follow=True).content.decode()
+
+
 def test_only_admins_change_people(account, client_of, vera, rex, ada):
     one = membership(ada, account)
     for person in (vera, rex):

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from memories.management.progress import bar
 from memories.transfer import leaving
+from senselab.accounts import audit
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account
 from senselab.errors import Refusal
@@ -27,6 +29,7 @@ class Command(BaseCommand):
             account = accounts.find_account(options["account"])
         except Refusal as error:
             raise CommandError(str(error)) from error
+        audit.record(account.pk, "exported", by=audit.SYSTEM, at=timezone.now(), target="history")
         target: Path | None = options["output"]
         if target is None:
             write(sys.stdout.buffer, leaving.export(account))

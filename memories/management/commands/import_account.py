@@ -5,9 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.utils import timezone
 
 from memories.management.progress import bar
 from memories.services import importing
+from senselab.accounts import audit
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account
 from senselab.accounts.services import NoSuchAccount
@@ -36,7 +38,11 @@ class Command(BaseCommand):
 
 def take_in(slug: str, path: Path) -> int:
     with path.open("rb") as file, bar(f"Importing {slug}", path.stat().st_size) as tell, transaction.atomic():
-        return importing.take_in(found_or_made(slug), file, tell=lambda count: tell(file.tell()))
+        account = found_or_made(slug)
+        audit.record(account.pk, "imported", by=audit.SYSTEM, at=timezone.now(), target=f"history from {path.name}")
+        # A line is never longer than what is refused as too long.
+        lines = iter(lambda: file.readline(importing.LONGEST + 1), b"")
+        return importing.take_in(account, lines, tell=lambda count: tell(file.tell()))
 
 
 def found_or_made(slug: str) -> Account:

@@ -68,6 +68,7 @@ class NewPassword(PasswordResetConfirmView):
     """Set another password by a link that works once."""
 
     template_name = "settings/new_password.html"
+    token_generator = people.password_tokens
     success_url = reverse_lazy("login")
 
     def form_valid(self, form):  # type: ignore[no-untyped-def]
