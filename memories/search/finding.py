@@ -8,12 +8,18 @@ from django.db import connection
 
 from memories import rows
 from memories.rows import Row
-from memories.search import ranking
+from memories.search import ranking, rarity
 from memories.search.described import AFTER, ORDERS, Conditions, Search
 from memories.viewers import Viewer
 from senselab import pipeline
 
 COUNTED = 10_000
+# Up to so many hits are sorted before anything is read of them; more are walked down an index.
+SORTED = 5_000
+# Sorts by what an entry's own row says.
+BY_ENTRY = {"confidence", "doubt", "recency", "oldest", "name", "version"}
+MOST = "%(limit)s::bigint + %(offset)s::bigint"
+HIT = "e.account_id, e.id, e.claim_id, e.settled_confidence, e.written_at, e.version, e.entity_path, e.key, e.owner"
 CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
 RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
 
@@ -32,8 +38,9 @@ def find(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
         return _by_relevance(search, viewer, now)
     made = search.conditions(viewer, now)
     values = {**made.values, "limit": search.limit, "offset": search.offset}
+    sql = _sorted_first(made, search) if _is_narrow(search) else _one_after_the_other(made, search)
     with pipeline.planned_anew(search.words != ""):
-        return rows.select(_one_after_the_other(made, search), values)
+        return rows.select(sql, values)
 
 
 def find_or_widen(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
@@ -91,9 +98,43 @@ def _one_after_the_other(made: Conditions, search: Search) -> str:
     order = ORDERS["confidence" if search.sort == "priority" else search.sort]
     if len(groups) == 1:
         return f"{rows.HEADS} {made.where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s"
-    most = "%(limit)s::bigint + %(offset)s::bigint"
-    arms = [f"({rows.HEADS} {made.where} AND {group} ORDER BY {order} LIMIT {most})" for group in groups]
-    return f"{' UNION ALL '.join(arms)} LIMIT %(limit)s::bigint OFFSET %(offset)s::bigint"
+    source = f"memories_entry e {CLAIMED} {RECALLED} {made.where}"
+    arms = [
+        f"(SELECT e.id, {place} AS place FROM {source} AND {group} ORDER BY {order} LIMIT {MOST})"
+        for place, group in enumerate(groups)
+    ]
+    return f"WITH {_picked(arms, order)}"
+
+
+def _picked(arms: list[str], order: str) -> str:
+    """Return the rest of a statement: rows by the ids of the first arms that have enough, read for those alone."""
+    return f"""
+        picked AS (SELECT p.id, p.place FROM ({" UNION ALL ".join(arms)}) p LIMIT {MOST})
+        {rows.HEADS} JOIN picked p ON p.id = e.id WHERE e.account_id = %(account)s
+         ORDER BY p.place, {order} LIMIT %(limit)s::bigint OFFSET %(offset)s::bigint
+    """
+
+
+def _is_narrow(search: Search) -> bool:
+    """Tell whether a word of a search is so rare that its hits are sorted sooner than an index is walked."""
+    if not search.words or search.in_parts or search.sort not in BY_ENTRY:
+        return False
+    known, stems = rarity.sampled(), rarity.stems(ranking.words_of(search))
+    # How many words begin with a prefix is not known.
+    shares = [known.share(term, stems) for term in search.asked.terms if not term.query.endswith(":*")]
+    return min(shares, default=1.0) * known.entries <= SORTED
+
+
+def _sorted_first(made: Conditions, search: Search) -> str:
+    """Return a statement that sorts all hits by their entries alone, and reads claims only until it has enough."""
+    order, claims = ORDERS[search.sort], CLAIMED if search.needs_claim else ""
+    arms = [
+        f"""(SELECT e.id, {place} AS place FROM (SELECT e.* FROM hits e ORDER BY {order} OFFSET 0) e {CLAIMED}
+              WHERE {group} ORDER BY {order} LIMIT {MOST})"""
+        for place, group in enumerate(("NOT c.is_artifact", "c.is_artifact"))
+    ]
+    hits = f"SELECT {HIT} FROM memories_entry e {claims} {RECALLED} {made.where}"
+    return f"WITH hits AS MATERIALIZED ({hits}), {_picked(arms, order)}"
 
 
 def _by_relevance(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
