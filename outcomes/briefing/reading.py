@@ -132,12 +132,11 @@ def _there(where: str, *, whole: bool) -> str:
 def _authors(viewer: Viewer, entity_path: str | None, branch: str) -> Query:
     """Return the statement for who wrote how much there, from sums that are kept anyway."""
     path = entity_path.rstrip("/") if entity_path else ""
-    seen = "TRUE" if viewer.sees_all else "s.owner = ANY(%(owners)s)"
     place = "(s.entity_path = %(path)s OR (s.entity_path >= %(below)s AND s.entity_path < %(beyond)s))"
     sql = f"""
         SELECT s.agent_id, min(s.entity_path), {", ".join(f"sum(s.{name})::bigint" for name in SUMMED)}
           FROM {figures.SOURCE}
-         WHERE s.account_id = %(account)s AND s.branch = %(branch)s AND {seen} AND {place if path else "TRUE"}
+         WHERE {figures.where(viewer)} AND {place if path else "TRUE"}
          GROUP BY s.agent_id HAVING sum(s.entries) > 0 ORDER BY 3 DESC, 1 LIMIT {AUTHORS}
     """
     values: dict[str, Any] = {**viewer.parameters, "branch": branch, "path": path}

@@ -15,29 +15,34 @@ from senselab.pipeline import Query
 OF_ENTITY, ALIKE = 200, 100
 TASK_LETTERS = 2_000
 GOOD = frozenset(str(word) for word in SUCCESSES)
-# The newest that share a word; how alike they are is decided where their terms are weighed.
+# The newest that share a word; how alike they are is decided where their terms are weighed. Whether one may be seen is
+# asked only when its turn comes (OFFSET 0), so of no more than it takes.
 SHARING = f"""
-    (SELECT t.outcome_id FROM outcomes_tasktext t
-      WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND t.terms && %(terms)s::text[]
-      ORDER BY t.at DESC LIMIT {ALIKE})
+    (SELECT t.outcome_id FROM (
+        SELECT t.outcome_id, t.entity_path FROM outcomes_tasktext t
+         WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND t.terms && %(terms)s::text[]
+         ORDER BY t.at DESC OFFSET 0) t
+      WHERE {{shown}} LIMIT {ALIKE})
 """
 AT = f"""
-    (SELECT t.outcome_id FROM outcomes_tasktext t
-      WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND {{path}} AND {{shown}}
-      ORDER BY t.at DESC LIMIT {OF_ENTITY})
+    (SELECT t.outcome_id FROM (
+        SELECT t.outcome_id, t.entity_path FROM outcomes_tasktext t
+         WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND {{path}}
+         ORDER BY t.at DESC OFFSET 0) t
+      WHERE {{shown}} LIMIT {OF_ENTITY})
 """
 EXACTLY = "t.entity_path = %(path)s"
 BELOW = "(t.entity_path = %(path)s OR (t.entity_path >= %(below)s AND t.entity_path < %(beyond)s))"
 # A path that stands for nothing but somebody else's private entries does not exist for the caller.
-SHOWN = """(NOT EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
-                           AND h.entity_path = %(path)s)
-            OR EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
-                           AND h.entity_path = %(path)s AND h.owner = ANY(%(owners)s)))"""
+SHOWN = """(EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
+                       AND h.entity_path = t.entity_path AND h.owner = ANY(%(owners)s))
+            OR NOT EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
+                       AND h.entity_path = t.entity_path))"""
 PAST = f"""
     SELECT o.id, o.outcome_ref, o.committed_at, o.outcome_type, o.agent_id, o.session_id, o.verified_by,
            left(o.task_input, {TASK_LETTERS}), o.situation,
            ARRAY(SELECT t.entity_path FROM outcomes_tasktext t
-                  WHERE t.account_id = %(account)s AND t.outcome_id = o.id),
+                  WHERE t.account_id = %(account)s AND t.outcome_id = o.id AND {{shown}}),
            o.actions_taken::text,
            {", ".join(f"o.session_metadata ->> '{name}'" for name in preconditions.NAMES)},
            (SELECT json_agg(json_build_array(f.entry_id, f.step, f.outcome_type))::text FROM memories_effect f
@@ -51,12 +56,11 @@ PAST = f"""
 def query(question: Question, viewer: Viewer) -> Query | None:
     """Return the statement for the past tasks a question may learn from; None where there can be none."""
     parts = []
-    path = question.entity_path
+    path, shown = question.entity_path, _shown(viewer)
     if path:
-        shown = "TRUE" if viewer.sees_all else SHOWN
         parts.append(AT.format(path=BELOW if question.descendants else EXACTLY, shown=shown))
     if question.terms:
-        parts.append(SHARING)
+        parts.append(SHARING.format(shown=shown))
     if not parts:
         return None
     values = {
@@ -67,7 +71,14 @@ def query(question: Question, viewer: Viewer) -> Query | None:
         "below": f"{path}/",
         "beyond": f"{path}0",
     }
-    return PAST.format(asked=" UNION ".join(parts)), values
+    return PAST.format(asked=" UNION ".join(parts), shown=shown), values
+
+
+def _shown(viewer: Viewer) -> str:
+    """Return the condition on what a task t was about: nothing, or a path that exists for the viewer."""
+    if viewer.sees_all:
+        return "TRUE"
+    return f"(t.entity_path = '' OR ({SHOWN}{viewer.within('t')}))"
 
 
 def episode_of(row: Sequence[Any]) -> Episode:
