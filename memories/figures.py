@@ -78,11 +78,12 @@ def by_path(viewer: Viewer, branch: str = "main") -> dict[str, Totals]:
     return {path: Totals(*sums) for path, *sums in run(sql, viewer, branch)}
 
 
-def by_agent(viewer: Viewer, branch: str = "main") -> dict[str, Totals]:
-    """Return the sums of each author that has anything."""
-    sql = f"""SELECT s.agent_id, {SUMS} FROM {SOURCE} WHERE {where(viewer)}
+def by_agent(viewer: Viewer, branch: str = "main", *, agent_id: str = "") -> dict[str, Totals]:
+    """Return the sums of each author that has anything, or of one."""
+    of = "AND s.agent_id = %(of)s" if agent_id else ""
+    sql = f"""SELECT s.agent_id, {SUMS} FROM {SOURCE} WHERE {where(viewer)} {of}
               GROUP BY s.agent_id HAVING sum(s.entries) > 0 ORDER BY sum(s.entries) DESC, s.agent_id"""
-    return {agent: Totals(*sums) for agent, *sums in run(sql, viewer, branch)}
+    return {agent: Totals(*sums) for agent, *sums in run(sql, viewer, branch, of=agent_id)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from django.db import connection
 
 from memories.rules.kinds import SUCCESSES
 from memories.viewers import Viewer
 from outcomes.curve import Session, Shift
 from outcomes.models import Outcome
-from outcomes.querysets import hidden_keys, hidden_paths
+from outcomes.querysets import hidden_keys, hidden_paths, keys_of, within
 
 MOST = 5_000
 GOOD = [str(word) for word in SUCCESSES]
 SESSIONS = """
     SELECT o.committed_at, o.outcome_type = ANY(%(good)s), o.verified_by <> '', o.entity_paths
       FROM outcomes_outcome o
-     WHERE o.account_id = %(account)s AND o.committed_at >= %(since)s AND NOT o.replayed
+     WHERE o.account_id = %(account)s AND o.committed_at >= %(since)s AND NOT o.replayed{within}
        AND (%(agent)s::text IS NULL OR o.agent_id = %(agent)s)
        AND (%(path)s::text IS NULL OR o.entity_paths @> ARRAY[%(path)s]::text[] OR EXISTS (
             SELECT 1 FROM memories_effect f JOIN memories_entry e ON e.account_id = f.account_id AND e.id = f.entry_id
@@ -40,7 +41,8 @@ EFFECTS = """
 """
 EXPORT = """
     SELECT o.task_input, o.response_text, o.outcome_type, o.outcome_ref, o.entity_paths, o.situation,
-           o.outcome_type = ANY(%(good)s), o.committed_at, o.causal_entry_keys
+           o.outcome_type = ANY(%(good)s), o.committed_at, o.causal_entry_keys,
+           o.causal_entry_versions::text, o.attempts::text
       FROM outcomes_outcome o
      WHERE o.account_id = %(account)s AND NOT o.replayed AND o.task_input <> '' AND o.response_text <> ''
        AND (%(path)s::text IS NULL OR o.entity_paths @> ARRAY[%(path)s]::text[])
@@ -49,13 +51,17 @@ EXPORT = """
 
 
 def _rows(sql: str, viewer: Viewer, **values: Any) -> list[tuple[Any, ...]]:
+    beyond, bound = within(viewer)
     with connection.cursor() as cursor:
-        cursor.execute(sql.format(visible=viewer.visible()), {**viewer.parameters, "good": GOOD, **values})
+        sql = sql.format(visible=viewer.visible(), within=beyond)
+        cursor.execute(sql, {**viewer.parameters, **bound, "good": GOOD, **values})
         return cursor.fetchall()
 
 
 def sessions(viewer: Viewer, since: datetime, *, agent: str | None, path: str | None) -> tuple[list[Session], bool]:
     """Return tasks that ended since a moment, oldest first, and whether there were more than 5,000."""
+    if path and hidden_paths(viewer, [path]):
+        return [], False
     found = _rows(SESSIONS, viewer, since=since, agent=agent, path=path, most=MOST + 1)
     told = [Session(at, success, verified, tuple(paths)) for at, success, verified, paths in found[:MOST]]
     return told[::-1], len(found) > MOST
@@ -76,12 +82,21 @@ def explained(viewer: Viewer, outcome_ref: str) -> tuple[Outcome, list[tuple[Any
 
 def told_tasks(viewer: Viewer, *, path: str | None, most: int) -> list[dict[str, Any]]:
     """Return tasks with what was asked and answered, newest first, cleaned of what the viewer may not see."""
-    names = ("prompt", "response", "outcome_type", "outcome_ref", "entity_paths", "situation", "success", "at", "keys")
-    found = [dict(zip(names, row, strict=True)) for row in _rows(EXPORT, viewer, path=path, most=most)]
+    names = ("prompt", "response", "outcome_type", "outcome_ref", "entity_paths", "situation", "success", "at")
+    found = [
+        {**dict(zip(names, row, strict=True)), "keys": _keys(keys, versions, attempts)}
+        for *row, keys, versions, attempts in _rows(EXPORT, viewer, path=path, most=most)
+    ]
     hidden = hidden_keys(viewer, [key for row in found for key in row["keys"]])
     secret = hidden_paths(viewer, [place for row in found for place in row["entity_paths"]])
     # What relied on somebody's private entry may repeat it.
     return [row for row in found if not hidden & set(row["keys"]) and not secret & set(row["entity_paths"])]
+
+
+def _keys(keys: list[str], versions: str, attempts: str) -> list[str]:
+    """Return all that a task relied on, what failed attempts relied on as well."""
+    known = {"causal_entry_versions": msgspec.json.decode(versions), "attempts": msgspec.json.decode(attempts)}
+    return keys_of({"causal_entry_keys": keys, **known})
 
 
 def examples(tasks: Sequence[dict[str, Any]], kind: str) -> list[dict[str, Any]]:

@@ -36,6 +36,12 @@ NAMES_NOTHING_BEYOND = """
 """
 
 
+def within(viewer: Viewer) -> tuple[str, dict[str, str]]:
+    """Return, for a key with globs, the rest of a condition on outcomes o, and what it binds; see `Outcomes.within`."""
+    bound = {f"named_{n}": reach.entry_key_pattern for n, reach in enumerate(viewer.reaches)}
+    return "".join(f" AND {NAMES_NOTHING_BEYOND.replace('%s', f'%({name})s')}" for name in bound), bound
+
+
 class Outcomes(models.QuerySet[Any]):
     def of(self, account_id: int) -> Self:
         return self.filter(account_id=account_id)
@@ -63,7 +69,7 @@ class Outcomes(models.QuerySet[Any]):
         """Return outcomes as contract.md 1.5 describes them, newest first."""
         asked = self.of(viewer.account_id).within(viewer)
         if entity_path:
-            if not viewer.reaches_path(entity_path) or hidden_paths(viewer, [entity_path]):
+            if hidden_paths(viewer, [entity_path]):
                 return []
             asked = asked.filter(entity_paths__contains=[entity_path])
         if outcome_ref:

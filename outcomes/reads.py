@@ -10,6 +10,7 @@ from django.db import connection
 from memories.rules.kinds import GRADES, SUCCESSES
 from memories.viewers import Viewer
 from outcomes.models import Outcome
+from outcomes.querysets import within
 from outcomes.rules import CONCLUSION
 from senselab import cursors
 
@@ -38,7 +39,7 @@ DAYS = """
 """
 BY_AGENT = """
     SELECT o.agent_id, count(*) FILTER (WHERE o.outcome_type = ANY(%(good)s)), count(*)
-      FROM outcomes_outcome o WHERE o.account_id = %(account)s AND o.committed_at >= %(since)s GROUP BY 1
+      FROM outcomes_outcome o WHERE o.account_id = %(account)s AND o.committed_at >= %(since)s{of}{narrowed} GROUP BY 1
 """
 
 
@@ -247,11 +248,12 @@ class Ended:
         return self.successes / self.whole
 
 
-def by_agent(viewer: Viewer, since: datetime) -> dict[str, Ended]:
-    """Return how tasks ended since a moment, for each agent that told of any."""
-    values: dict[str, Any] = {"account": viewer.account_id, "since": since, "good": GOOD}
+def by_agent(viewer: Viewer, since: datetime, *, agent_id: str = "") -> dict[str, Ended]:
+    """Return how tasks ended since a moment, for each agent that told of any, or for one."""
+    narrowed, bound = within(viewer)
+    values: dict[str, Any] = {"account": viewer.account_id, "since": since, "good": GOOD, "of": agent_id, **bound}
     with connection.cursor() as database:
-        database.execute(BY_AGENT, values)
+        database.execute(BY_AGENT.format(of=" AND o.agent_id = %(of)s" if agent_id else "", narrowed=narrowed), values)
         return {agent: Ended(good, whole) for agent, good, whole in database.fetchall()}
 
 

@@ -13,7 +13,7 @@ import msgspec
 from django.db import connection
 
 from memories.viewers import Viewer
-from outcomes import privacy
+from outcomes import privacy, querysets
 from senselab import cursors
 
 WRITES, OUTCOMES, POSTED = 1, 2, 3
@@ -34,7 +34,7 @@ ENDED = """
               JOIN memories_entry e ON e.account_id = f.account_id AND e.id = f.entry_id
              WHERE f.account_id = %(account)s AND f.outcome_id = o.id AND f.version_made IS NOT NULL AND {visible})
       FROM outcomes_outcome o
-     WHERE o.account_id = %(account)s AND o.agent_id = %(of)s AND {span}
+     WHERE o.account_id = %(account)s AND o.agent_id = %(of)s AND {span}{within}
      ORDER BY o.committed_at DESC, o.id DESC LIMIT %(limit)s
 """
 TOLD = """
@@ -146,9 +146,7 @@ def _rows(viewer: Viewer, asked: Asked, sql: str, limit: int, **values: Any) -> 
 
 def _writes(viewer: Viewer, asked: Asked, after: list[Any] | None, limit: int) -> list[Event]:
     span, values = _span(asked, after, WRITES, "s.at", "v.id", "e.branch")
-    kinds = {"write": ["write", "commit"], "rollback": ["rollback"]}.get(
-        asked.event_type, ["write", "commit", "rollback"]
-    )
+    kinds = [asked.event_type] if asked.event_type else ["write", "rollback"]
     sql = WRITTEN.format(visible=viewer.visible(), span=span)
     return [_write(*row) for row in _rows(viewer, asked, sql, limit, kinds=kinds, **values)]
 
@@ -172,7 +170,9 @@ def _write(
 
 def _outcomes(viewer: Viewer, asked: Asked, after: list[Any] | None, limit: int) -> list[Event]:
     span, values = _span(asked, after, OUTCOMES, "o.committed_at", "o.id", "o.branch")
-    found = _rows(viewer, asked, ENDED.format(visible=viewer.visible(), span=span), limit, **values)
+    within, bound = querysets.within(viewer)
+    sql = ENDED.format(visible=viewer.visible(), span=span, within=within)
+    found = _rows(viewer, asked, sql, limit, **values, **bound)
     hidden = privacy.hidden(viewer, [key for row in found for key in row[5]])
     events = []
     for at, number, branch, ref, kind, keys, moved in found:

@@ -66,10 +66,31 @@ def told(agent: Agent, viewer: Viewer) -> dict[str, Any]:
 def told_all(agents: Sequence[Agent], viewer: Viewer) -> list[dict[str, Any]]:
     """Return agents as contract.md 1.11 has them; one statement for all."""
     sums = figures.by_agent(viewer)
-    return [_told(agent, sums.get(agent.agent_id, Totals())) for agent in agents]
+    return [_told(agent, viewer, sums.get(agent.agent_id, Totals())) for agent in agents]
 
 
-def _told(agent: Agent, sums: Totals) -> dict[str, Any]:
+def said(agent: Agent, viewer: Viewer) -> dict[str, Any]:
+    """Return what an agent says of itself; nothing of it names a path beyond the globs of the key that asks."""
+    profile, named = agent.profile, agent.profile.get("auto_context_paths")
+    if isinstance(named, list):
+        profile = {**profile, "auto_context_paths": _reached(named, viewer)}
+    able = [{**one, "entity_paths": _reached(one.get("entity_paths") or [], viewer)} for one in agent.capabilities]
+    return {
+        "profile": profile,
+        # What names paths, and none within, is nothing that can be done there.
+        "capabilities": [
+            now for now, one in zip(able, agent.capabilities, strict=True)
+            if now["entity_paths"] or not one.get("entity_paths")
+        ],
+        "contracts": [one for one in agent.contracts if viewer.reaches_path(one.get("entity_path", ""))],
+    }  # fmt: skip
+
+
+def _reached(paths: list[str], viewer: Viewer) -> list[str]:
+    return [path for path in paths if viewer.reaches_path(path)]
+
+
+def _told(agent: Agent, viewer: Viewer, sums: Totals) -> dict[str, Any]:
     return {
         "id": str(agent.pk),
         "namespace": "default",
@@ -78,9 +99,7 @@ def _told(agent: Agent, sums: Totals) -> dict[str, Any]:
         "created_at": agent.created_at,
         "last_active_at": agent.last_active_at,
         "entry_count": sums.entries,
-        "profile": agent.profile,
-        "capabilities": agent.capabilities,
-        "contracts": agent.contracts,
+        **said(agent, viewer),
     }
 
 

@@ -10,9 +10,8 @@ from django.db import connection
 from memories import figures
 from memories.entry import history
 from memories.viewers import Viewer
-from outcomes import reads
 from outcomes.agents import roster
-from outcomes.reads import Ended
+from outcomes.tracing import listing
 
 # Its latest entries and traces that are looked at; a page that looks at all of a million would be late.
 ENTRIES, TRACES, PAIRS = 2_000, 1_000, 12
@@ -121,13 +120,9 @@ def read_of_others(
     return [(author, path, key, times) for author, path, key, times in found]
 
 
-def ended(viewer: Viewer, agent_id: str, now: datetime) -> Ended | None:
-    return reads.by_agent(viewer, now - roster.WINDOW).get(agent_id)
-
-
 def count_traces(viewer: Viewer, agent_id: str) -> int:
-    sql = "SELECT count(*) FROM outcomes_trace t WHERE t.account_id = %(account)s AND t.agent_id = %(of)s"
-    return int(_rows(sql, viewer, agent_id)[0][0])
+    where = " AND ".join(["t.account_id = %(account)s", "t.agent_id = %(of)s", *listing.within(viewer)])
+    return int(_rows(f"SELECT count(*) FROM outcomes_trace t WHERE {where}", viewer, agent_id)[0][0])
 
 
 def experts(viewer: Viewer, entity_path: str, *, limit: int) -> Sequence[tuple[str, str, int, int, int, float]]:

@@ -25,23 +25,25 @@ MOST = 1_000
 ROWS = """
     SELECT g.agent_id, g.display_name, g.created_at, g.last_active_at, g.profile::text, g.capabilities::text,
            g.contracts::text
-      FROM accounts_agent g WHERE g.account_id = %(account)s ORDER BY g.last_active_at DESC, g.agent_id LIMIT %(limit)s
+      FROM accounts_agent g WHERE g.account_id = %(account)s {of}
+     ORDER BY g.last_active_at DESC, g.agent_id LIMIT %(limit)s
 """
 PATHS = """
     SELECT s.agent_id, count(*) FROM (
-        SELECT s.agent_id, s.entity_path FROM {source} WHERE {where}
+        SELECT s.agent_id, s.entity_path FROM {source} WHERE {where} {of}
          GROUP BY s.agent_id, s.entity_path HAVING sum(s.entries) > 0) s
      GROUP BY s.agent_id
 """
 WRITES = """
     SELECT s.actor, count(*) FROM memories_changeset s
-     WHERE s.account_id = %(account)s AND s.actor_kind = 'agent' AND s.kind IN ('write', 'commit') AND s.at >= %(since)s
+     WHERE s.account_id = %(account)s AND s.actor_kind = 'agent' AND s.kind = 'write' AND s.at >= %(since)s {of}
      GROUP BY s.actor
 """
 READINGS = """
     SELECT r.agent_id, sum(r.count)::bigint, max(r.last_at)
       FROM memories_reading r
-     WHERE r.account_id = %(account)s AND r.month = ANY(%(months)s) AND r.last_at >= %(since)s GROUP BY r.agent_id
+     WHERE r.account_id = %(account)s AND r.month = ANY(%(months)s) AND r.last_at >= %(since)s {of}
+     GROUP BY r.agent_id
 """
 
 
@@ -74,34 +76,49 @@ class Member:
 
 def members(viewer: Viewer, now: datetime, *, limit: int = MOST) -> list[Member]:
     """Return the agents that were active last, each with its figures; six statements."""
+    return sorted(_members(viewer, now, limit=limit), key=_latest, reverse=True)[:limit]
+
+
+def member(viewer: Viewer, agent_id: str, now: datetime) -> Member | None:
+    """Return one agent with its figures, None when nothing is known of it; the same statements, of its rows alone."""
+    return next(iter(_members(viewer, now, limit=1, agent_id=agent_id)), None)
+
+
+def _members(viewer: Viewer, now: datetime, *, limit: int, agent_id: str = "") -> list[Member]:
     since = now - WINDOW
-    rows = {row[0]: row for row in _rows(ROWS, viewer, limit=limit)}
-    reading = {agent: (count, last) for agent, count, last in _readings(viewer, since, now) if agent}
+    rows = {row[0]: row for row in _rows(_of(ROWS, "g.agent_id", agent_id), viewer, limit=limit, of=agent_id)}
+    reading = {agent: (count, last) for agent, count, last in _readings(viewer, since, now, agent_id) if agent}
     # Acts know nothing of privacy, so they are counted for people alone.
-    writes = dict(_rows(WRITES, viewer, since=since)) if viewer.sees_all else {}
-    paths: dict[str, int] = dict(
-        figures.run(PATHS.format(source=figures.SOURCE, where=figures.where(viewer)), viewer, "main")
-    )
-    entries, ended = figures.by_agent(viewer), reads.by_agent(viewer, since)
+    acts = _of(WRITES, "s.actor", agent_id)
+    writes = dict(_rows(acts, viewer, since=since, of=agent_id)) if viewer.sees_all else {}
+    touched = _of(PATHS.replace("{source}", figures.SOURCE), "s.agent_id", agent_id, where=figures.where(viewer))
+    paths: dict[str, int] = dict(figures.run(touched, viewer, "main", of=agent_id))
+    entries = figures.by_agent(viewer, agent_id=agent_id)
+    ended = reads.by_agent(viewer, since, agent_id=agent_id)
     made = []
-    for agent_id in {*rows, *reading, *ended}:
-        _, name, created, active, profile, *_ = rows.get(agent_id, (agent_id, "", None, None, "{}"))
-        count, read_at = reading.get(agent_id, (0, None))
+    for found in {*rows, *reading, *ended}:
+        _, name, created, active, profile, *_ = rows.get(found, (found, "", None, None, "{}"))
+        count, read_at = reading.get(found, (0, None))
         made.append(
             Member(
-                agent_id=agent_id,
+                agent_id=found,
                 created_at=created,
                 last_at=max((at for at in (active, read_at) if at), default=None),
                 display_name=name,
                 profile=_profile(profile),
-                entries=entries.get(agent_id, Totals()),
-                paths=paths.get(agent_id, 0),
-                writes=writes.get(agent_id, 0),
+                entries=entries.get(found, Totals()),
+                paths=paths.get(found, 0),
+                writes=writes.get(found, 0),
                 reads=count,
-                ended=ended.get(agent_id),
+                ended=ended.get(found),
             )
         )
-    return sorted(made, key=_latest, reverse=True)[:limit]
+    return made
+
+
+def _of(sql: str, column: str, agent_id: str, **parts: str) -> str:
+    """Return a statement about one agent, or about all."""
+    return sql.format(of=f"AND {column} = %(of)s" if agent_id else "", **parts)
 
 
 def _latest(member: Member) -> tuple[float, int, str]:
@@ -119,13 +136,15 @@ def _rows(sql: str, viewer: Viewer, **values: Any) -> list[tuple[Any, ...]]:
         return cursor.fetchall()
 
 
-def _readings(viewer: Viewer, since: datetime, now: datetime) -> list[tuple[Any, ...]]:
-    """Return how often each agent read what the viewer may see."""
+def _readings(viewer: Viewer, since: datetime, now: datetime, agent_id: str) -> list[tuple[Any, ...]]:
+    """Return how often each agent, or one, read what the viewer may see."""
+    values = {"since": since, "months": history.months(since, now), "of": agent_id}
+    sql = _of(READINGS, "r.agent_id", agent_id)
     if viewer.sees_all:
-        return _rows(READINGS, viewer, since=since, months=history.months(since, now))
+        return _rows(sql, viewer, **values)
     entries = "JOIN memories_entry e ON e.account_id = r.account_id AND e.id = r.entry_id"
-    seen = READINGS.replace("WHERE r.account_id", f"{entries} WHERE {viewer.visible()} AND r.account_id")
-    return _rows(seen, viewer, since=since, months=history.months(since, now))
+    seen = sql.replace("WHERE r.account_id", f"{entries} WHERE {viewer.visible()} AND r.account_id")
+    return _rows(seen, viewer, **values)
 
 
 def described(viewer: Viewer, limit: int) -> list[Agent]:

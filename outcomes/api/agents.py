@@ -102,12 +102,16 @@ class Discover(APIView):
         viewer = viewer_of(request)
         asked = {name: query.get(name, "").strip() for name in ("capability", "entity_path", "tag")}
         known = roster.described(viewer, limit_of(query))
-        found = [agent for agent in known if fits(agent, **asked)]
+        found = [agent for agent in known if fits(agent, viewer, **asked)]
         return api.answer({"agents": bindings.told_all(found, viewer), "total": len(found)})
 
 
-def fits(agent: Agent, *, capability: str, entity_path: str, tag: str) -> bool:
-    able = [one_of for one_of in agent.capabilities if not capability or one_of.get("name") == capability]
+def fits(agent: Agent, viewer: Viewer, *, capability: str, entity_path: str, tag: str) -> bool:
+    able = [
+        one_of
+        for one_of in bindings.said(agent, viewer)["capabilities"]
+        if not capability or one_of.get("name") == capability
+    ]
     if entity_path:
         able = [one_of for one_of in able if entity_path in (one_of.get("entity_paths") or [])]
     tagged = not tag or tag in (agent.profile.get("tags") or [])
@@ -122,7 +126,7 @@ class Profile(APIView):
         """Return what an agent says of itself, and what it wrote and read."""
         viewer, name, now = viewer_of(request), names.clean_name(agent_id), timezone.now()
         agent = roster.known(viewer, name)
-        found = next((one_of for one_of in roster.members(viewer, now) if one_of.agent_id == name), None)
+        found = roster.member(viewer, name, now)
         if agent is None and found is None:
             raise NotFound("There is no such agent.", extra={"error": "There is no such agent."})
         of = found or Member(name)
@@ -134,9 +138,7 @@ class Profile(APIView):
             "totalReads": of.reads,
             "decisionTraces": one.count_traces(viewer, name),
             "lastActive": of.last_at,
-            "profile": agent.profile if agent else {},
-            "capabilities": agent.capabilities if agent else [],
-            "contracts": agent.contracts if agent else [],
+            **(bindings.said(agent, viewer) if agent else {"profile": {}, "capabilities": [], "contracts": []}),
             "displayName": (agent.display_name if agent else "") or None,
             "createdAt": agent.created_at if agent else None,
         }

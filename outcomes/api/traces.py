@@ -23,7 +23,7 @@ from outcomes.services.tracing import Told
 from outcomes.tracing import listing, sharing
 from outcomes.tracing.listing import Asked
 from senselab import api
-from senselab.errors import NotFound
+from senselab.errors import Forbidden, NotFound
 
 LIMIT, MOST = 100, 1_000
 # The client asks for whatever it likes; what is beyond a page is a page.
@@ -86,8 +86,10 @@ class Traces(APIView):
         body = api.body_of(request, TraceBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer = identity.viewer_of(request, agent_id)
-        trace_id = tracing.keep(viewer.account_id, told_of(request, body, agent_id, timezone.now()))
-        return api.answer(trace(viewer, trace_id))
+        told = told_of(request, body, agent_id, timezone.now())
+        if not listing.touches(viewer, told.entity_paths):
+            raise Forbidden("This key has no read permission for any path of the trace.")
+        return api.answer(trace(viewer, tracing.keep(viewer.account_id, told)))
 
 
 def limit_of(query: Any) -> int:

@@ -1,6 +1,6 @@
 """Traces as contract.md 1.6 describes them, newest first; what the viewer may not see has left no trace."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -96,29 +96,37 @@ def page(viewer: Viewer, asked: Asked, *, cursor: str = "", offset: int = 0, lim
         after, offset = [found[-1].created_at, found[-1].id], 0
 
 
+def within(viewer: Viewer) -> list[str]:
+    """Return the conditions of a key with globs: it sees traces that touch nothing, and those that touch one within."""
+    return [
+        f"(t.entity_paths = '{{}}' OR EXISTS (SELECT 1 FROM unnest(t.entity_paths) AS p(path) "
+        f"WHERE {reach.sql('p.path', f'reach_{n}')}))"
+        for n, reach in enumerate(viewer.reaches)
+    ]
+
+
+def touches(viewer: Viewer, paths: Collection[str]) -> bool:
+    """Tell of a trace that touches some paths what `within` says in SQL."""
+    return not paths or all(any(map(reach.holds, paths)) for reach in viewer.reaches)
+
+
 def _select(viewer: Viewer, asked: Asked, after: list[Any] | None, offset: int, limit: int) -> list[Row]:
     conditions, values = _conditions(asked)
-    # A key with globs sees the traces that touch nothing, and those that touch something within them.
-    for n, reach in enumerate(viewer.reaches):
-        conditions.append(
-            f"(t.entity_paths = '{{}}' OR EXISTS (SELECT 1 FROM unnest(t.entity_paths) AS p(path) "
-            f"WHERE {reach.sql('p.path', f'reach_{n}')}))"
-        )
-        values |= reach.values(f"reach_{n}")
+    conditions += within(viewer)
     if after is not None:
         conditions.append("(t.created_at, t.id) < (%(at)s, %(after)s)")
         values |= {"at": after[0], "after": after[1]}
     sql = f"""SELECT {COLUMNS} FROM outcomes_trace t WHERE {" AND ".join(["t.account_id = %(account)s", *conditions])}
               ORDER BY t.created_at DESC, t.id DESC LIMIT %(limit)s OFFSET %(offset)s"""
     with connection.cursor() as database:
-        database.execute(sql, {"account": viewer.account_id, "limit": limit, "offset": offset, **values})
+        database.execute(sql, {**viewer.parameters, "limit": limit, "offset": offset, **values})
         return [Row(*row) for row in database.fetchall()]
 
 
 def _conditions(asked: Asked) -> tuple[list[str], dict[str, Any]]:
     conditions: dict[str, tuple[str, dict[str, Any]]] = {
         "entity_path": ("t.entity_paths @> ARRAY[%(path)s]::text[]", {"path": asked.entity_path}),
-        "agent_id": ("t.agent_id = %(agent)s", {"agent": asked.agent_id}),
+        "agent_id": ("t.agent_id = %(of)s", {"of": asked.agent_id}),
         "types": ("t.outcome_type = ANY(%(types)s)", {"types": list(asked.types)}),
         "since": ("t.created_at >= %(since)s", {"since": asked.since}),
         "until": ("t.created_at < %(until)s", {"until": asked.until}),
@@ -143,9 +151,9 @@ def _without_hidden_paths(viewer: Viewer, asked: Asked, found: list[Row]) -> lis
 
 
 def one(viewer: Viewer, trace_id: UUID) -> Row | None:
-    sql = f"SELECT {COLUMNS} FROM outcomes_trace t WHERE t.account_id = %s AND t.id = %s"
+    where = " AND ".join(["t.account_id = %(account)s", "t.id = %(id)s", *within(viewer)])
     with connection.cursor() as database:
-        database.execute(sql, [viewer.account_id, trace_id])
+        database.execute(f"SELECT {COLUMNS} FROM outcomes_trace t WHERE {where}", {**viewer.parameters, "id": trace_id})
         row = database.fetchone()
     return Row(*row) if row else None
 

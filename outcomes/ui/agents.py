@@ -46,7 +46,7 @@ def agent(request: HttpRequest, agent_id: str) -> HttpResponse:
     viewer, now, query = viewer_of(request), timezone.now(), request.GET
     name = names.clean_name(agent_id)
     known = roster.known(viewer, name)
-    found = next((member for member in roster.members(viewer, now) if member.agent_id == name), None)
+    found = roster.member(viewer, name, now)
     if known is None and found is None:
         raise NotFound("There is no such agent.")
     kind = query.get("kind", "") if query.get("kind", "") in KINDS else ""
