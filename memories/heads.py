@@ -108,6 +108,13 @@ def read(account_id: int, where: str, parameters: Sequence[Any], *, lock: bool =
 
 
 NAMED = "e.branch = %s AND e.entity_path = %s AND e.key = %s AND e.owner = ANY(%s)"
+MAIN = "main"
+
+
+def on(branch: str, named: str) -> str:
+    """Return a condition whose first is the branch; with main's beside it on any other, as a first write goes on from
+    those (contract.md 3.16)."""
+    return named if branch == MAIN else named.replace("e.branch = %s", f"e.branch IN (%s, '{MAIN}')", 1)
 
 
 def named_parameters(branch: str, name: Name, agent_id: str) -> list[Any]:
@@ -116,12 +123,15 @@ def named_parameters(branch: str, name: Name, agent_id: str) -> list[Any]:
 
 def named_query(account_id: int, branch: str, name: Name, agent_id: str) -> tuple[str, Sequence[Any]]:
     """Return the statement behind `named`, to travel with others; its rows become heads by `head_of`."""
-    return f"{HEAD} AND {NAMED}{IN_KEY_ORDER}", [account_id, *named_parameters(branch, name, agent_id)]
+    return f"{HEAD} AND {on(branch, NAMED)}{IN_KEY_ORDER}", [account_id, *named_parameters(branch, name, agent_id)]
 
 
 def named(account_id: int, branch: str, name: Name, agent_id: str, *, lock: bool = False) -> list[Head]:
-    """Return the shared entry of a name and the caller's own private one: none, one or both, the shared one first."""
-    return read(account_id, NAMED, named_parameters(branch, name, agent_id), lock=lock)
+    """Return the shared entry of a name and the caller's own private one: none, one or both, the shared one first.
+
+    On a branch, those of main as well.
+    """
+    return read(account_id, on(branch, NAMED), named_parameters(branch, name, agent_id), lock=lock)
 
 
 def by_ids(account_id: int, ids: Sequence[int], *, lock: bool = False) -> list[Head]:

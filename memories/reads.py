@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from memories import rows, search
+from memories import heads, rows, search
 from memories.heads import Name
 from memories.rows import Row
 from memories.search import Search
@@ -23,6 +23,9 @@ NEAREST = {
     True: "ORDER BY (e.owner = %(owner)s) DESC, e.owner",
 }
 NEIGHBOURS = 8
+# A history on a branch may begin where main's stood.
+OF_BRANCH = """(SELECT count(*) FROM memories_entryversion n
+                 WHERE n.account_id = e.account_id AND n.entry_id = e.id)"""
 
 
 def named_values(viewer: Viewer, branch: str, name: Name) -> dict[str, Any]:
@@ -95,10 +98,11 @@ def list_versions(asked: Search, viewer: Viewer, now: datetime) -> tuple[list[Ro
     found = rows.select(sql, {**made.values, "limit": asked.limit, "offset": asked.offset})
     if asked.offset == 0 and len(found) < asked.limit:
         return found, len(found)
+    said = "coalesce(sum(e.version), 0)" if asked.branch == heads.MAIN else f"coalesce(sum({OF_BRANCH}), 0)"
     source = "FROM memories_entry e JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
     with connection.cursor() as cursor:
-        # Versions are contiguous from 1, so the current number says how many there are.
-        cursor.execute(f"SELECT coalesce(sum(e.version), 0) {source} {where}", made.values)
+        # Versions of main are contiguous from 1, so the current number says how many there are.
+        cursor.execute(f"SELECT {said} {source} {where}", made.values)
         return found, int(cursor.fetchone()[0])
 
 

@@ -145,6 +145,7 @@ def listing_of(request: Request) -> Listing:
         entity_path=names.clean_path(path) if path else None,
         descendants=truth(query.get("include_descendants", ""), "/include_descendants"),
         branch=names.clean_name(query["branch"], pointer="/branch") if query.get("branch") else "main",
+        over_main=True,
         agent_id=names.clean_name(query["agent_id"]) if query.get("agent_id") else "",
         statuses=statuses_of(query.getlist("status")),
         sort="recency" if sort == "written_at" else "recall_count",

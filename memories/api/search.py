@@ -42,6 +42,7 @@ def search_of(body: SearchBody) -> Search:
         entity_path=names.clean_path(body.entity_path) if body.entity_path else None,
         descendants=bool(body.include_descendants),
         branch=names.clean_name(body.branch, pointer="/branch") if body.branch else "main",
+        over_main=True,
         statuses=statuses_of(body.status or []),
         evidence=(body.evidence_status,) if body.evidence_status else (),
         memory_types=(body.memory_type,) if body.memory_type else (),

@@ -12,7 +12,7 @@ from typing import Any
 
 from memories.checking.verify_steps import Candidates, candidates, differing
 from memories.entry.why import Effect
-from memories.heads import STATE, ClaimHead
+from memories.heads import MAIN, STATE, ClaimHead
 from memories.rules import claims, integrity, seals
 from memories.rules.kinds import Change
 from memories.rules.policy import Policy
@@ -104,13 +104,14 @@ def findings(history: History, policies: Mapping[str, Policy]) -> Iterator[Findi
     if not history.versions:
         yield Finding(None, "no version is left")
         return
-    yield from missing(history.versions)
+    first = begins(history)
+    yield from missing(history.versions, first)
     yield from head_findings(history.entry, history.versions[-1])
     yield from effect_findings(history)
     made = {effect.version_made: (effect, policy) for effect, policy in history.effects if effect.version_made}
     previous: Version | None = None
     for place, version in enumerate(history.versions):
-        if follows(previous, version):
+        if follows(previous, version, first):
             words = [*sealed(history.entry, previous, version)]
             earlier = history.versions[:place] if version.change == Change.ROLLBACK else ()
             words += computed(previous, version, made.get(version.number), earlier, policies)
@@ -118,13 +119,19 @@ def findings(history: History, policies: Mapping[str, Policy]) -> Iterator[Findi
         previous = version
 
 
-def follows(previous: Version | None, version: Version) -> bool:
+def begins(history: History) -> int:
+    """Return the number a history begins with: on a branch that goes on from main's (contract.md 3.16). What is taken
+    from its beginning still shows, as the first seal has no predecessor."""
+    return 1 if history.entry.branch == MAIN else history.versions[0].number
+
+
+def follows(previous: Version | None, version: Version, first: int = 1) -> bool:
     """Tell whether a version's predecessor is there, without which nothing can be computed."""
-    return version.number == (previous.number if previous else 0) + 1
+    return version.number == (previous.number + 1 if previous else first)
 
 
-def missing(versions: Sequence[Version]) -> Iterator[Finding]:
-    for before, after in pairwise([0, *(version.number for version in versions)]):
+def missing(versions: Sequence[Version], first: int = 1) -> Iterator[Finding]:
+    for before, after in pairwise([first - 1, *(version.number for version in versions)]):
         if after > before + 1:
             gap = f"version {before + 1} is" if after == before + 2 else f"versions {before + 1} to {after - 1} are"
             yield Finding(before + 1, f"{gap} missing")

@@ -175,7 +175,7 @@ class Versions:
 ACTS = """
     SELECT v.number, v.change, v.at, v.before, v.weight, v.policy, s.id, s.kind, s.actor_kind, s.actor, s.reason,
            s.cause, s.session_id,
-           v.number = 1 OR c.digest <> (
+           c.digest IS DISTINCT FROM (
                SELECT d.digest FROM memories_entryversion p
                  JOIN memories_claim d ON d.account_id = p.account_id AND d.id = p.claim_id
                 WHERE p.account_id = v.account_id AND p.entry_id = v.entry_id AND p.number = v.number - 1),

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from memories.ageing import silence_sql
+from memories.heads import MAIN
 from memories.rules import wordings
 from memories.rules.kinds import Status
 from memories.rules.wordings import Asked
@@ -45,6 +46,10 @@ AFTER = {
 
 # So many words are looked for inside names.
 PARTS = 8
+# An entry of main whose name has nothing on the branch that the viewer may see.
+UNTOUCHED = f"""(e.branch = '{MAIN}' AND NOT EXISTS (
+    SELECT 1 FROM memories_entry b WHERE {{seen}} AND b.branch = %(branch)s AND b.entity_path = e.entity_path
+       AND b.key = e.key))"""
 MATCHES = "t.words @@ memories_asked(%(words)s)"
 
 
@@ -61,6 +66,8 @@ class Search:
     entity_path: str | None = None
     descendants: bool = False
     branch: str = "main"
+    # Whether a branch shows main's entries of the names it never touched (contract.md 3.16).
+    over_main: bool = False
     statuses: tuple[str, ...] = LISTED
     evidence: tuple[str, ...] = ()
     memory_types: tuple[str, ...] = ()
@@ -100,13 +107,21 @@ class Search:
 
     def conditions(self, viewer: Viewer, now: datetime) -> "Conditions":
         """Return what a row must meet, and the values it names."""
-        made = Conditions([viewer.visible(), "e.branch = %(branch)s", "(e.ttl_at IS NULL OR e.ttl_at > %(now)s)"])
+        made = Conditions([viewer.visible(), self._branch(viewer), "(e.ttl_at IS NULL OR e.ttl_at > %(now)s)"])
         made.values |= {**viewer.parameters, "branch": self.branch, "now": now}
         made.add(viewer.unhidden())
         self._places(made)
         self._standing(made, viewer)
         self._claims(made)
         return made
+
+    def _branch(self, viewer: Viewer) -> str:
+        own = "e.branch = %(branch)s"
+        if not self.over_main or self.branch == MAIN:
+            return own
+        # Who sees all sees private entries beside the shared one of a name: each stands for its own on main.
+        seen = f"{viewer.visible('b')} AND b.owner = e.owner" if viewer.sees_all else viewer.visible("b")
+        return f"({own} OR {UNTOUCHED.format(seen=seen)})"
 
     def _places(self, made: "Conditions") -> None:
         if self.entity_path is not None and not self.descendants:

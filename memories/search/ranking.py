@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from memories.heads import MAIN
 from memories.rules.wordings import Asked, Term
 from memories.search import rarity
 from memories.search.described import Conditions, Search
@@ -97,6 +98,9 @@ def statement(viewer: Viewer, search: Search, now: datetime, limit: int) -> Best
         made.joins.insert(0, CLAIMED)
     values: dict[str, Any] = {**made.values, "most": limit, "told": max(TOLD, 2 * limit)}
     arms = _arms(asked, terms, known.entries, scoped=search.is_scoped, hits=max(HITS, limit))
+    if search.over_main and search.branch != MAIN:
+        both = f"o.branch IN (%(branch)s, '{MAIN}')"
+        arms = [replace(arm, rows=arm.rows.replace("o.branch = %(branch)s", both)) for arm in arms]
     return Best(_statement(made, arms, _groups(terms, known), values), values)
 
 

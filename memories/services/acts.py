@@ -127,8 +127,9 @@ class Move:
     """What an act does to one entry.
 
     `head` is the entry as the caller saw it (None: it is new, then the names are given); `claim` is the claim it stands
-    on from now on (None: the one it has). `access` tells whether the act counts as use, so that silence counts anew;
-    `silence`, given by an undo, is the freshness and the last access to go back to instead.
+    on from now on (None: the one it has); `since` is the version that the numbers of a new one go on from. `access`
+    tells whether the act counts as use, so that silence counts anew; `silence`, given by an undo, is the freshness and
+    the last access to go back to instead.
     """
 
     steps: Sequence[Next]
@@ -137,8 +138,14 @@ class Move:
     entity_path: str = ""
     key: str = ""
     owner: str = ""
+    since: int = 0
     claim: Claimed | None = None
     access: bool = True
     silence: tuple[float, datetime] | None = None
     importance_score: float | None = None
     importance_dimensions: Mapping[str, float] | None = None
+
+    @property
+    def number(self) -> int:
+        """Return the version before those to come, 0 when there is none."""
+        return self.head.version if self.head else self.since

@@ -70,9 +70,7 @@ def _commit(account_id: int, drafts: Sequence[Draft], act: Act) -> Committed:
         cursor.execute(LATEST, [account_id, branch])
         parents = [row[0] for row in cursor.fetchall()]
     found = _heads(account_id, drafts)
-    moves = [
-        writing.plan(draft, writing.target(found.get(draft.name, ()), shared=draft.shared), act) for draft in drafts
-    ]
+    moves = [writing.planned(draft, found.get(draft.name, ()), act) for draft in drafts]
     written = ledger.append(account_id, act, moves)
     stored = [
         done
@@ -99,7 +97,8 @@ def _heads(account_id: int, drafts: Sequence[Draft]) -> dict[Name, list[Head]]:
     owners = ["", drafts[0].agent_id]
     paths, keys = [draft.entity_path for draft in drafts], [draft.key for draft in drafts]
     found: dict[Name, list[Head]] = {}
-    for head in heads.read(account_id, NAMED, [paths, keys, drafts[0].branch, owners], lock=True):
+    named = heads.on(drafts[0].branch, NAMED)
+    for head in heads.read(account_id, named, [paths, keys, drafts[0].branch, owners], lock=True):
         found.setdefault(Name(head.entity_path, head.key), []).append(head)
     return found
 

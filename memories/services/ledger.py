@@ -96,7 +96,7 @@ def _prepare(index: int, move: Move, act: Act) -> tuple[dict[str, Any], dict[str
         "i": index,
         "entry_id": head.id if head else None,
         "expected": head.version if head else 0,
-        "version": (head.version if head else 0) + len(move.steps),
+        "version": move.number + len(move.steps),
         "branch": head.branch if head else move.branch,
         "entity_path": head.entity_path if head else move.entity_path,
         "key": head.key if head else move.key,
@@ -137,7 +137,8 @@ def _versions(
     index: int, move: Move, act: Act, claim: Claimed | ClaimHead, salt: bytes
 ) -> tuple[list[dict[str, Any]], bytes, str]:
     head = move.head
-    number, seal, chain = (head.version, head.seal, head.integrity_chain) if head else (0, seals.FIRST, "")
+    number = move.number
+    seal, chain = (head.seal, head.integrity_chain) if head else (seals.FIRST, "")
     path, key = (head.entity_path, head.key) if head else (move.entity_path, move.key)
     content = seals.content_digest(claim.salt, claim.content, act.reason)
     rows = []

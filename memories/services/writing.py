@@ -70,14 +70,19 @@ class Stored:
     integrity_chain: str
 
 
-def target(found: Sequence[Head], *, shared: bool) -> Head | None:
+def target(found: Sequence[Head], *, branch: str, shared: bool) -> Head | None:
     """Return the entry a write goes to, of the shared and the caller's private one of a name (RULES.md 8).
 
     A shared write of somebody who has only a private entry publishes that.
     """
-    common = next((head for head in found if head.owner == ""), None)
-    own = next((head for head in found if head.owner != ""), None)
+    common = next((head for head in found if head.owner == "" and head.branch == branch), None)
+    own = next((head for head in found if head.owner != "" and head.branch == branch), None)
     return (common or own) if shared else own
+
+
+def before(found: Sequence[Head], *, branch: str, shared: bool) -> int:
+    """Return the version of main that the first write on a branch goes on from (contract.md 3.16), 0 without one."""
+    return next((head.version for head in found if head.branch != branch and (head.owner == "") == shared), 0)
 
 
 def write(
@@ -112,9 +117,9 @@ def write(
 
 
 def _write(account_id: int, draft: Draft, act: Act, found: Sequence[Head], expected: int | None) -> Stored | None:
-    head = target(found, shared=draft.shared)
-    refuse_stale(head, expected)
-    move = plan(draft, head, act)
+    move = planned(draft, found, act)
+    head = move.head
+    refuse_stale(head, expected, since=move.since)
     publishes = head is not None and head.owner != "" and draft.shared
     written = _publish(account_id, act, move) if publishes else ledger.append(account_id, act, [move])
     return stored(move, written.entry_ids[0], written.change_set_id)
@@ -125,7 +130,7 @@ def stored(move: Move, entry_id: int | None, change_set_id: int | None) -> Store
     head = move.head
     if entry_id is None or change_set_id is None or move.claim is None:
         return None
-    version = (head.version if head else 0) + 1
+    version = move.number + 1
     chain = integrity.chain(move.claim.content_hash, head.integrity_chain if head else None)
     return Stored(head, move.claim, move.steps[0].state, version, entry_id, change_set_id, chain)
 
@@ -142,15 +147,15 @@ def _publish(account_id: int, act: Act, move: Move) -> Written:
         return Written(None, [None])
 
 
-def refuse_stale(head: Head | None, expected: int | None) -> None:
-    """:raises StaleVersion: the caller expected another version than there is."""
-    if expected is not None and expected != (head.version if head else 0):
-        raise stale(head, expected)
+def refuse_stale(head: Head | None, expected: int | None, *, since: int = 0) -> None:
+    """:raises StaleVersion: the caller expected another version than there is, or than main's `since`."""
+    if expected is not None and expected != (head.version if head else since):
+        raise stale(head, expected, since=since)
 
 
-def stale(head: Head | None, expected: int) -> StaleVersion:
+def stale(head: Head | None, expected: int, *, since: int = 0) -> StaleVersion:
     """Return the refusal that tells what is current and where to see what changed since."""
-    current = head.version if head else 0
+    current = head.version if head else since
     extra: dict[str, Any] = {"current_version": current, "expected_version": expected}
     if head and 1 <= expected < current:
         asked = {"entity_path": head.entity_path, "key": head.key, "branch": head.branch}
@@ -158,7 +163,14 @@ def stale(head: Head | None, expected: int) -> StaleVersion:
     return StaleVersion(f"You looked at version {expected}; the current one is {current}.", extra=extra)
 
 
-def plan(draft: Draft, head: Head | None, act: Act) -> Move:
+def planned(draft: Draft, found: Sequence[Head], act: Act) -> Move:
+    """Return what writing a draft does, of the heads found of its name."""
+    head = target(found, branch=draft.branch, shared=draft.shared)
+    since = 0 if head else before(found, branch=draft.branch, shared=draft.shared)
+    return plan(draft, head, act, since=since)
+
+
+def plan(draft: Draft, head: Head | None, act: Act, *, since: int = 0) -> Move:
     """Return what writing a draft over an entry as it stands does (RULES.md 7, same claim)."""
     claim = ledger.claimed(
         draft.value,
@@ -177,6 +189,7 @@ def plan(draft: Draft, head: Head | None, act: Act) -> Move:
         entity_path=draft.entity_path,
         key=draft.key,
         owner="" if draft.shared else draft.agent_id,
+        since=since,
         claim=claim,
         importance_score=draft.importance_score,
         importance_dimensions=draft.importance_dimensions,

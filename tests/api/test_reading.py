@@ -2,7 +2,9 @@
 
 import pytest
 
+from memories.checking import verify_reads
 from senselab.accounts.models import ApiKey
+from tests.db import acts
 
 
 def test_what_is_not_there_is_said_with_200(bot):
@@ -216,3 +218,81 @@ def test_what_a_branch_never_touched_is_read_from_main(bot, stranger):
     assert (bot.get("entry", **read).json()["value"], bot.get("entry", **read).json()["branch"]) == (2, "draft")
     assert bot.read("shop", "retry")["value"] == 1
     assert stranger.get("entry", **read).json()["status"] == "not_found"
+
+
+def test_the_first_write_on_a_branch_goes_on_from_mains_number(bot, account):
+    for value in (1, 2, 3):
+        bot.write("shop", "retry", value)
+    bot.write("shop", "other", 1)
+    first = bot.write("shop", "retry", 4, branch="draft")
+    again = bot.write("shop", "retry", 5, branch="draft")
+    new = bot.write("shop", "new", 1, branch="draft")
+    assert [told.json()["version"] for told in (first, again, new)] == [4, 5, 1]
+    commit = bot.post("commits", {"writes": [{"entity_path": "shop", "key": "other", "value": 2}], "branch": "draft"})
+    assert [entry["version"] for entry in commit.json()["commit"]["entries"]] == [2]
+    name = {"entity_path": "shop", "key": "retry"}
+    assert (bot.read("shop", "retry")["version"], bot.get("entry", **name, branch="draft").json()["version"]) == (3, 5)
+    history = bot.get("history", **name, branch="draft").json()
+    assert [version["version"] for version in history["versions"]] == [4, 5]
+    assert [step["after"] for step in bot.get("why", **name, branch="draft").json()["steps"]] == [1.0, 1.0]
+    listed = bot.get("entries", branch="draft", include_superseded="true", limit="1").json()
+    assert listed["total"] == 4
+    tally = verify_reads.Tally()
+    assert list(verify_reads.account_findings(account, tally)) == []
+    assert (tally.entries, tally.versions) == (5, 8)
+
+
+def test_a_write_on_a_branch_is_guarded_by_what_it_shows_of_main(bot):
+    bot.write("shop", "retry", 1)
+    body = {"entity_path": "shop", "key": "retry", "value": 2, "branch": "draft"}
+    stale = bot.post("entries", body | {"expected_version": 0})
+    assert (stale.status_code, stale.json()["current_version"]) == (412, 1)
+    assert bot.post("entries", body | {"expected_version": 1}).json()["version"] == 2
+    assert bot.read("shop", "retry")["version"] == 1
+
+
+def test_somebody_elses_private_entry_on_main_gives_a_branch_no_number(bot, account):
+    acts.put(account, 1, key="own", by="agent/other", shared=False)
+    acts.put(account, 2, key="own", by="agent/other", shared=False)
+    assert bot.write("shop", "own", 1, branch="draft").json()["version"] == 1
+
+
+def test_a_branch_rolls_back_to_what_it_began_with(bot, reviewer):
+    bot.write("shop", "retry", 1)
+    for value in (2, 3):
+        bot.write("shop", "retry", value, branch="draft")
+    body = {"entity_path": "shop", "key": "retry", "branch": "draft", "to_version": 2, "expected_version": 3}
+    answer = reviewer.post("rollback", body | {"reason": "it was right"})
+    assert (answer.json()["entry"]["version"], answer.json()["entry"]["value"]) == (4, 2)
+
+
+@pytest.fixture
+def branched(bot, helper):
+    """Main has a, b and c; on draft b was rewritten, d is new, and c is rewritten privately by helper."""
+    for key in "abc":
+        bot.write("shop", key, f"{key} on main")
+    bot.write("shop", "b", "b on draft", branch="draft")
+    bot.write("shop", "d", "d on draft", branch="draft")
+    helper.write("shop", "c", "c of helper", branch="draft", shared=False)
+
+
+@pytest.mark.parametrize(
+    ("who", "c"), [("bot", "c on main"), ("helper", "c of helper"), ("nobody", "c on main")], ids=str
+)
+def test_lists_and_searches_on_a_branch_lay_it_over_main(branched, request, who, c):
+    caller = request.getfixturevalue(who)
+    wanted = {"a": "a on main", "b": "b on draft", "c": c, "d": "d on draft"}
+    listed = caller.get("entries", branch="draft").json()
+    assert {entry["key"]: entry["value"] for entry in listed["entries"]} == wanted
+    assert listed["total"] == 4
+    pages = [caller.get("entries", branch="draft", limit="1", offset=str(n)).json() for n in range(5)]
+    assert [page["total"] for page in pages] == [4] * 5
+    assert {entry["key"] for page in pages for entry in page["entries"]} == set("abcd")
+    for said, keys in (
+        ({}, "abcd"),
+        ({"query": "main"}, "ac" if c == "c on main" else "a"),
+        ({"query": "draft"}, "bd"),
+    ):
+        found = caller.post("search", {"branch": "draft", **said}).json()
+        assert {entry["key"]: entry["value"] for entry in found} == {key: wanted[key] for key in keys}
+    assert {entry["value"] for entry in caller.get("entries").json()["entries"]} == {f"{key} on main" for key in "abc"}
