@@ -84,7 +84,10 @@ def peer() -> Path:
         shutil.rmtree(PEER, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", PEER], check=True)
         install = [PEER / "bin" / "python", "-m", "pip", "install", "-q", "--no-deps", "-r", PINNED]
-        subprocess.run([*install, "--disable-pip-version-check"], check=True)
+        install.append("--disable-pip-version-check")
+        # A registry may fail once; what it gave before that is kept.
+        if subprocess.run(install, check=False).returncode:
+            subprocess.run(install, check=True)
         stamp.write_text(wanted)
     return PEER / "bin"
 
