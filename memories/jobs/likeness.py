@@ -1,6 +1,7 @@
 """Finds entries of one entity that say nearly the same, or the opposite: each new claim against its neighbours.
 
-What a run looks at is bounded, and it begins where the one before came to: by when claims changed.
+What a run looks at is bounded, and it begins where the one before came to: by when claims changed, and by entry among
+those of one moment, as a commit gives many.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,8 +17,10 @@ from memories.rules.likeness import CHARACTERS, Likeness, Said, compare
 from memories.vectors import table
 from senselab.accounts.models import Account
 
-# Of a run: so many new claims, each compared with so many of the newest of its entity.
-CLAIMS, NEIGHBOURS = 1_000, 300
+# Of a run: so many new claims, or about so many comparisons; then the place is kept that it came to.
+CLAIMS, COMPARISONS = 1_000, 100_000
+# So many claims at a time, each compared with those of its entity among them, and with so many of its newest.
+TOGETHER, NEIGHBOURS = 50, 300
 # A claim that a transaction wrote for so long is not missed.
 OVERLAP = timedelta(minutes=2)
 EARLIEST = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -25,7 +28,7 @@ EARLIEST = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 NEW = """
     SELECT e.id, t.reworded_at, e.branch, e.entity_path, e.owner
       FROM memories_entrytext t JOIN memories_entry e ON e.account_id = t.account_id AND e.id = t.entry_id
-     WHERE t.account_id = %(account)s AND t.reworded_at > %(after)s
+     WHERE t.account_id = %(account)s AND (t.reworded_at, t.entry_id) > (%(after)s, %(after_id)s)
      ORDER BY t.reworded_at, t.entry_id LIMIT %(most)s
 """
 # Files are no claims about anything.
@@ -68,6 +71,17 @@ FORGET = """
 """
 
 
+class Reached(NamedTuple):
+    """Up to where claims were compared."""
+
+    after: datetime
+    after_id: int
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        return {"after": self.after.isoformat(), "after_id": self.after_id}
+
+
 class Place(NamedTuple):
     """Where entries are that can be alike: one entity, as one agent or all see it."""
 
@@ -97,33 +111,53 @@ class Pair:
 def compare_new(account: Account, now: datetime, run: Run | None = None) -> int:
     """Compare what was written since the run before with what else its entity holds, and keep what is alike."""
     run = run or Run()
-    after = reached(run.before)
-    run.terms["after"] = after.isoformat()
-    found = _rows(NEW, {"account": account.pk, "after": after, "most": CLAIMS})
-    places: dict[Place, list[int]] = {}
-    for entry_id, _, *place in found:
-        places.setdefault(Place(*place), []).append(entry_id)
-    for place, ids in places.items():
-        pairs = list(alike(account.pk, place, ids, now))
-        run.step(looked=len(ids), changed=store(account.pk, pairs, now))
-    with connection.cursor() as cursor:
-        new = [row[0] for row in found]
-        cursor.execute(FORGET, [account.pk, new, new, account.pk])
-    is_through = len(found) < CLAIMS
-    run.terms["after"] = (max(after, now - OVERLAP) if is_through else found[-1][1]).isoformat()
+    start = reached(run.before)
+    run.terms |= start.terms
+    run.keep()
+    found = _rows(NEW, {"account": account.pk, **start._asdict(), "most": CLAIMS})
+    compared = done = 0
+    while done < len(found) and compared < COMPARISONS:
+        some = found[done : done + TOGETHER]
+        compared += compare_some(account.pk, some, now, run)
+        done += len(some)
+    if done == len(found) < CLAIMS:
+        run.terms |= max(start, Reached(now - OVERLAP, 0)).terms
     return run.changed
 
 
-def reached(terms: dict[str, Any]) -> datetime:
-    """Return up to when claims were compared, by the terms of a run."""
-    return datetime.fromisoformat(terms["after"]) if terms.get("after") else EARLIEST
+def reached(terms: dict[str, Any]) -> Reached:
+    """Return up to where claims were compared, by the terms of a run."""
+    return Reached(datetime.fromisoformat(terms["after"]) if terms.get("after") else EARLIEST, terms.get("after_id", 0))
 
 
-def alike(account_id: int, place: Place, ids: Sequence[int], now: datetime) -> Iterable[Pair]:
-    """Yield the pairs of which one at least is among `ids`."""
+def compare_some(account_id: int, found: Sequence[Sequence[Any]], now: datetime, run: Run) -> int:
+    """Compare some new claims, keep what is alike and the place, and return how many comparisons that took."""
+    places: dict[Place, list[int]] = {}
+    for entry_id, _, *place in found:
+        places.setdefault(Place(*place), []).append(entry_id)
+    compared = changed = 0
+    for where, ids in places.items():
+        claims = claims_of(account_id, where, ids, now)
+        changed += store(account_id, list(alike(account_id, claims, ids)), now)
+        compared += len(ids) * len(claims)
+    new = [row[0] for row in found]
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET, [account_id, new, new, account_id])
+    run.terms |= Reached(found[-1][1], found[-1][0]).terms
+    run.keep()
+    run.step(looked=len(found), changed=changed)
+    return compared
+
+
+def claims_of(account_id: int, place: Place, ids: Sequence[int], now: datetime) -> dict[int, Claim]:
+    """Return what `ids` and the newest entries of a place say, by entry id."""
     values = {"account": account_id, **place._asdict(), "ids": list(ids), "now": now, "neighbours": NEIGHBOURS}
     rows = _rows(PLACE, {**values, "letters": 2 * CHARACTERS})
-    claims = {row[0]: Claim(row[0], row[1], Said(spoken(row[2]))) for row in rows}
+    return {row[0]: Claim(row[0], row[1], Said(spoken(row[2]))) for row in rows}
+
+
+def alike(account_id: int, claims: dict[int, Claim], ids: Sequence[int]) -> Iterable[Pair]:
+    """Yield the pairs of claims of which one at least is among `ids`."""
     new = [claims[entry_id] for entry_id in ids if entry_id in claims]
     near = cosines(account_id, [claim.entry_id for claim in new], list(claims))
     seen: set[tuple[int, int]] = set()

@@ -68,6 +68,11 @@ class Run:
         if mine.filter(cancelled=True).exists():
             raise Cancelled
 
+    def keep(self) -> None:
+        """Write the terms now, so that the next run goes on there however this one ends."""
+        if self.id is not None:
+            update(self.account_id, self.id, terms=self.terms)
+
     @property
     def figures(self) -> dict[str, Any]:
         return {"looked": self.looked, "changed": self.changed, "total": self.total, "terms": self.terms}

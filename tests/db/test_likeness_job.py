@@ -2,8 +2,11 @@
 
 from datetime import timedelta
 
+import pytest
+
 from memories.jobs import embedding, likeness
 from memories.jobs.runs import Run
+from memories.models import JobRun
 from memories.queue import pairs
 from memories.services import pairs as services
 from memories.services import superseding, writing
@@ -107,6 +110,61 @@ def test_with_vectors_other_words_that_mean_the_same_are_found(account):
 
 def test_a_large_entity_costs_a_fixed_number_of_statements(account, django_assert_num_queries):
     acts.fill(account, 400)
-    write(account, "money is paid at night", key="one")
+    write(account, "money is paid at night", key="one", at=acts.NOON + timedelta(seconds=1))
     with django_assert_num_queries(4):
-        compare(account)
+        assert compare(account, {"after": acts.NOON.isoformat(), "after_id": 2**62}).looked == 1
+
+
+def looked_at(account, runs):
+    before = {}
+    for _ in range(runs):
+        run = compare(account, before)
+        before = run.terms
+        yield run.looked
+
+
+def test_claims_of_one_moment_are_all_looked_at(account, monkeypatch):
+    for number in range(5):
+        write(account, f"The {number}th thing", key=f"k{number}")
+    monkeypatch.setattr(likeness, "CLAIMS", 2)
+    assert list(looked_at(account, 4)) == [2, 2, 1, 0]
+
+
+def test_a_run_ends_after_so_many_comparisons_and_the_next_goes_on(account, monkeypatch):
+    for number in range(5):
+        write(account, f"The {number}th thing", key=f"k{number}")
+    monkeypatch.setattr(likeness, "TOGETHER", 2)
+    monkeypatch.setattr(likeness, "COMPARISONS", 10)
+    assert list(looked_at(account, 3)) == [2, 2, 1]
+
+
+def test_new_claims_are_not_all_compared_with_each_other(account, monkeypatch):
+    monkeypatch.setattr(likeness, "TOGETHER", 2)
+    monkeypatch.setattr(likeness, "NEIGHBOURS", 3)
+    for number in range(20):
+        write(account, f"The {number}th thing", key=f"k{number}")
+    compared = []
+    monkeypatch.setattr(likeness, "compare", lambda one, other, cosine: compared.append(one))
+    assert compare(account).looked == 20
+    assert len(compared) <= 20 * (3 + 2)
+
+
+def test_a_run_that_is_cut_short_leaves_its_place_to_the_next(account, monkeypatch):
+    for number in range(4):
+        write(account, f"The {number}th thing", key=f"k{number}")
+    row = JobRun.objects.create(account=account, job="compare", state="running", created_at=acts.NOON, terms={})
+    done, store = [], likeness.store
+
+    def once(*said):
+        if done:
+            raise KeyboardInterrupt
+        done.append(said)
+        return store(*said)
+
+    monkeypatch.setattr(likeness, "TOGETHER", 2)
+    monkeypatch.setattr(likeness, "store", once)
+    with pytest.raises(KeyboardInterrupt):
+        likeness.compare_new(account, LATER, Run(account.pk, row.pk))
+    monkeypatch.setattr(likeness, "store", store)
+    kept = JobRun.objects.get(account=account, job="compare")
+    assert compare(account, kept.terms).looked == 2
