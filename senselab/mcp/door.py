@@ -8,23 +8,37 @@ import asyncio
 import io
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from math import ceil
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import msgspec
 from django.conf import settings
+from django.core.handlers.wsgi import WSGIRequest
+from django.db import DatabaseError, InterfaceError, connection
 from django.http.request import split_domain_port, validate_host
-from rest_framework.exceptions import AuthenticationFailed
+from django.utils import timezone
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 
-from senselab.accounts import keys
+from senselab import failures
+from senselab.accounts import audit, keys
+from senselab.accounts.audit import Who
+from senselab.accounts.origins import address_of
 from senselab.mcp.calling import Answered, Ask, asked
 from senselab.version import VERSION
 
 PATH = "/mcp"
 READY = 10  # seconds for the lifespan to be entered
 PASSED_ON = ("authorization", "x-amfs-api-key", "x-api-key", "x-amfs-agent-id", "x-amfs-session", "host")
-REASONS = {400: "400 Bad Request", 401: "401 Unauthorized", 405: "405 Method Not Allowed"}
+REASONS = {
+    400: "400 Bad Request",
+    401: "401 Unauthorized",
+    405: "405 Method Not Allowed",
+    429: "429 Too Many Requests",
+    503: "503 Service Unavailable",
+}
+Refused = tuple[int, str, int | None]  # a status, a sentence, and perhaps after how many seconds to ask again
 
 
 class InProcess:
@@ -148,20 +162,42 @@ def door(application: WSGIApplication) -> WSGIApplication:
     return handle
 
 
-def refused(environ: WSGIEnvironment) -> tuple[int, str] | None:
-    """Return the status and the sentence with which a call is refused at the door, None of one that may come in."""
+def refused(environ: WSGIEnvironment) -> Refused | None:
+    """Return with what a call is refused at the door, None of one that may come in."""
     if environ.get("REQUEST_METHOD") != "POST":
-        return 405, "This server is stateless: POST alone."
+        return 405, "This server is stateless: POST alone.", None
     hosts = [
         environ.get("HTTP_HOST", ""),
         urlsplit(environ.get("HTTP_ORIGIN", "")).netloc or environ.get("HTTP_HOST", ""),
     ]
     if not all(validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS) for host in hosts):
-        return 400, "This host is not among ALLOWED_HOSTS."
+        return 400, "This host is not among ALLOWED_HOSTS.", None
+    # Django's own care for connections begins with its requests, and this is none.
+    failures.let_go_if_closed()
     try:
-        environ["senselab.caller"] = keys.find(key_of(environ))
+        return unknown(environ)
+    except (DatabaseError, InterfaceError) as error:
+        found = failures.passing(error)
+        if found is None:
+            raise
+        connection.close_if_unusable_or_obsolete()
+        return 503, found.words, found.retry_after
+
+
+def unknown(environ: WSGIEnvironment) -> Refused | None:
+    """Note who calls and count the call; return the refusal of a key that is none, or beyond its calls a minute."""
+    request = WSGIRequest(environ)
+    try:
+        caller = environ["senselab.caller"] = keys.find(key_of(environ), request)
+        keys.uses.note(caller.key_id, caller.account_id, address_of(request))
+        keys.rates.take(caller)
     except AuthenticationFailed as error:
-        return 401, str(error.detail)
+        if known := getattr(request, "refused_key", None):
+            by = Who("key", known[1], address_of(request))
+            audit.refusals.note(known[0], by, status=401, target=f"POST {PATH}", now=timezone.now())
+        return 401, str(error.detail), None
+    except Throttled as error:
+        return 429, str(error.detail), max(1, ceil(error.wait or 0))
     return None
 
 
@@ -181,8 +217,10 @@ def identity(environ: WSGIEnvironment) -> dict[str, str]:
     return address | {"HTTP_X_AMFS_AGENT_ID": caller.key_name}
 
 
-def refuse(start_response: StartResponse, status: int, detail: str) -> Iterable[bytes]:
+def refuse(start_response: StartResponse, status: int, detail: str, retry_after: int | None) -> Iterable[bytes]:
     headers = [("Content-Type", "application/problem+json")]
+    if retry_after is not None:
+        headers.append(("Retry-After", str(retry_after)))
     if status == 401:
         headers.append(("WWW-Authenticate", 'Bearer realm="senselab"'))
     if status == 405:
