@@ -41,28 +41,52 @@ def load(source: Path) -> Any:
         raise NotThat(f"{source} is not JSON: {error}.") from error
 
 
+def lines_of(source: Path) -> list[Any]:
+    """:raises NotThat: a line is no JSON."""
+    found = []
+    for number, line in enumerate(source.read_text().split("\n"), start=1):
+        try:
+            found += [json.loads(line)] if line.strip() else []
+        except ValueError as error:
+            raise NotThat(f"Line {number} of {source} is not JSON: {error}.") from error
+    return found
+
+
+def named(entry: Any) -> bool:
+    """Tell whether something says which entry it is."""
+    return isinstance(entry, dict) and all(
+        isinstance(entry.get(name), str) and entry[name] for name in ("entity_path", "key")
+    )
+
+
+def version_of(entry: dict[str, Any]) -> int:
+    version = entry.get("version")
+    return version if isinstance(version, int) else 1
+
+
 def snapshot(source: Path, prefix: str) -> Iterator[Row]:
     """Yield the entries of the public `amfs snapshot export`, or of our own `export`: the newest version of each."""
-    text = source.read_text()
-    found = [json.loads(line) for line in text.splitlines() if line.strip()] if source.suffix == ".jsonl" else None
-    if found is None:
+    if source.suffix == ".jsonl":
+        found = lines_of(source)
+    else:
         whole = load(source)
         if not isinstance(whole, dict) or not isinstance(whole.get("entries"), list):
             raise NotThat(f"{source} holds no `entries`.")
         found = whole["entries"]
     newest: dict[tuple[str, str], tuple[int, dict[str, Any]]] = {}
     for number, entry in enumerate(found, start=1):
-        if not isinstance(entry, dict) or not entry.get("entity_path") or not entry.get("key"):
+        if not named(entry):
             yield Row(f"entry {number}", None, "it has no entity_path or no key")
             continue
         name = (entry["entity_path"], entry["key"])
-        if name not in newest or entry.get("version", 1) >= newest[name][1].get("version", 1):
+        if name not in newest or version_of(entry) >= version_of(newest[name][1]):
             newest[name] = (number, entry)
     for number, entry in newest.values():
         kind = entry.get("memory_type", "fact")
         kept = {name: entry[name] for name in ("confidence", "shared") if entry.get(name) is not None}
         write = {"entity_path": under(prefix, entry["entity_path"]), "key": entry["key"], "value": entry.get("value")}
-        refs = (entry.get("provenance") or {}).get("pattern_refs") or []
+        origin = entry.get("provenance")
+        refs = (origin.get("pattern_refs") if isinstance(origin, dict) else None) or []
         yield Row(
             f"entry {number}", {**write, **kept, "memory_type": kind if kind in TYPES else "fact", "pattern_refs": refs}
         )
@@ -75,7 +99,7 @@ def under(prefix: str, path: str) -> str:
 def mem0(source: Path, prefix: str) -> Iterator[Row]:
     """Yield the memories of a mem0 export: a list, or `results`, of {id, memory, user_id, metadata, ...}."""
     whole = load(source)
-    found = whole if isinstance(whole, list) else (whole.get("results") or whole.get("memories"))
+    found = whole.get("results") or whole.get("memories") if isinstance(whole, dict) else whole
     if not isinstance(found, list):
         raise NotThat(f"{source} holds no list of memories.")
     for number, one in enumerate(found, start=1):
@@ -108,10 +132,10 @@ def mcp_memory(source: Path, prefix: str) -> Iterator[Row]:
             yield Row(row, None, "it is not JSON")
             continue
         kind = told.get("type") if isinstance(told, dict) else None
-        if kind == "entity" and told.get("name"):
+        if kind == "entity" and isinstance(told.get("name"), str) and told["name"]:
             value = {"observations": told.get("observations", []), "relations": []}
             entities[told["name"]] = {"row": row, "type": told.get("entityType") or "entity", "value": value}
-        elif kind == "relation" and told.get("from") in entities:
+        elif kind == "relation" and isinstance(told.get("from"), str) and told["from"] in entities:
             relation = {"relation": told.get("relationType"), "to": told.get("to")}
             entities[told["from"]]["value"]["relations"].append(relation)
         else:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
+from uuid import uuid4
 
 import typer
 from rich.console import Console
@@ -16,6 +17,7 @@ from senselab.cli import formats
 from senselab.cli.formats import NotThat, Row
 from senselab.cli.remote import Remote
 from senselab.cli.showing import REFUSED, AsJson, ending, show
+from senselab.mcp.calling import Refused, Unreachable
 
 PAGE, BATCH = 500, 1_000
 BYTES = 6 * 1024 * 1024  # a commit's body stays below the server's 8 MiB
@@ -135,20 +137,59 @@ def taking_back(server: Remote) -> Iterator[list[int]]:
     finally:
         if not is_whole:
             for change_set in reversed(sets):
-                server.post(f"change-sets/{change_set}/undo", {"reason": "The import could not be finished."})
+                undo(server, change_set)
+
+
+def undo(server: Remote, change_set: int) -> None:
+    """Take a change set back, or say that it could not be and who has to; the others are tried all the same."""
+    try:
+        told = server.post(f"change-sets/{change_set}/undo", {"reason": "The import could not be finished."})
+    except (Refused, Unreachable) as error:
+        typer.echo(f"Change set {change_set} of this import could not be undone: {error}", err=True)
+        return
+    if left := told.get("left"):
+        typer.echo(f"Of change set {change_set}, {len(left)} entries were changed since and stay.", err=True)
+
+
+def write_once(server: Remote, batch: Sequence[dict[str, Any]], message: str) -> Any:
+    """Write a commit; where nobody knows whether it was stored it is sent once more, which stores it once.
+
+    :raises Refused: the server refused it.
+    :raises Unreachable: nobody answered; it is said which commit may be stored.
+    """
+    body, key = {"writes": batch, "message": message}, uuid4().hex
+    try:
+        return server.post("commits", body, once=key)
+    except (Refused, Unreachable) as error:
+        if not is_open(error):
+            raise
+    try:
+        return server.post("commits", body, once=key)
+    except (Refused, Unreachable) as error:
+        if is_open(error) or (isinstance(error, Refused) and error.status == 409):
+            first = f"{batch[0]['entity_path']}/{batch[0]['key']}"
+            said = f"The commit of {len(batch)} writes that begins with {first} may be stored: look for {message!r}"
+            typer.echo(f"{said} among the change sets, and undo it.", err=True)
+        raise
+
+
+def is_open(error: Refused | Unreachable) -> bool:
+    """Tell whether what was sent may have been stored for all we know."""
+    return isinstance(error, Unreachable) or error.status >= 500
 
 
 def commit(server: Remote, writes: Sequence[dict[str, Any]], message: str) -> list[str]:
     """Write in commits and return their ids; when one is refused, those before it are taken back.
 
-    :raises Refused: the server refused one; nothing of the import is left.
+    :raises Refused: the server refused one; nothing of the import is left but what is named.
+    :raises Unreachable: nobody answers any more; what is left of the import is named.
     """
     done: list[str] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("Writing", total=len(writes))
         with taking_back(server) as sets:
             for batch in batches(writes):
-                answer = server.post("commits", {"writes": batch, "message": message})
+                answer = write_once(server, batch, message)
                 done.append(answer["commit_id"])
                 sets.append(answer["change_set"])
                 progress.advance(bar, len(batch))

@@ -55,16 +55,17 @@ class Remote:
         headers = {"X-AMFS-API-Key": self.key} if self.key else {}
         return headers | ({"X-AMFS-Agent-Id": self.agent} if self.agent else {})
 
-    def __call__(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Answered:
-        """Ask the API.
+    def __call__(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None, once: str = ""
+    ) -> Answered:
+        """Ask the API; a call that is made again with the same `once` is done once.
 
         :raises Unreachable: nobody answers there.
         """
         address = f"{self.url.rstrip('/')}/api/v1/{path}"
+        headers = self.headers | ({"Idempotency-Key": once} if once else {})
         try:
-            answer = httpx.request(
-                method, address, params=asked(query), json=body, headers=self.headers, timeout=TIMEOUT
-            )
+            answer = httpx.request(method, address, params=asked(query), json=body, headers=headers, timeout=TIMEOUT)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unreachable(f"Cannot reach {self.url}: {error or type(error).__name__}.") from error
         return Answered(answer.status_code, answer.content)
@@ -73,9 +74,9 @@ class Remote:
         """:raises Refused: the server said no. :raises Unreachable: nobody answers there."""
         return told(self("GET", path, query=query))
 
-    def post(self, path: str, body: Any) -> Any:
+    def post(self, path: str, body: Any, *, once: str = "") -> Any:
         """:raises Refused: the server said no. :raises Unreachable: nobody answers there."""
-        return told(self("POST", path, body=body))
+        return told(self("POST", path, body=body, once=once))
 
 
 def chosen(url: str | None, key: str | None, agent: str | None) -> Remote:
