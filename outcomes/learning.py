@@ -11,7 +11,7 @@ from memories.rules.kinds import SUCCESSES
 from memories.viewers import Viewer
 from outcomes.curve import Session, Shift
 from outcomes.models import Outcome
-from outcomes.querysets import hidden_keys, hidden_paths, keys_of, within
+from outcomes.querysets import keys_of, privacy, within
 
 MOST = 5_000
 GOOD = [str(word) for word in SUCCESSES]
@@ -60,7 +60,7 @@ def _rows(sql: str, viewer: Viewer, **values: Any) -> list[tuple[Any, ...]]:
 
 def sessions(viewer: Viewer, since: datetime, *, agent: str | None, path: str | None) -> tuple[list[Session], bool]:
     """Return tasks that ended since a moment, oldest first, and whether there were more than 5,000."""
-    if path and hidden_paths(viewer, [path]):
+    if path and privacy.hidden_paths(viewer, [path]):
         return [], False
     found = _rows(SESSIONS, viewer, since=since, agent=agent, path=path, most=MOST + 1)
     told = [Session(at, success, verified, tuple(paths)) for at, success, verified, paths in found[:MOST]]
@@ -87,8 +87,8 @@ def told_tasks(viewer: Viewer, *, path: str | None, most: int) -> list[dict[str,
         {**dict(zip(names, row, strict=True)), "keys": _keys(keys, versions, attempts)}
         for *row, keys, versions, attempts in _rows(EXPORT, viewer, path=path, most=most)
     ]
-    hidden = hidden_keys(viewer, [key for row in found for key in row["keys"]])
-    secret = hidden_paths(viewer, [place for row in found for place in row["entity_paths"]])
+    hidden = privacy.hidden(viewer, [key for row in found for key in row["keys"]]).keys
+    secret = privacy.hidden_paths(viewer, [place for row in found for place in row["entity_paths"]])
     # What relied on somebody's private entry may repeat it.
     return [row for row in found if not hidden & set(row["keys"]) and not secret & set(row["entity_paths"])]
 

@@ -13,7 +13,8 @@ import msgspec
 from django.db import connection
 
 from memories.viewers import Viewer
-from outcomes import privacy, querysets
+from outcomes import querysets
+from outcomes.querysets import privacy
 from senselab import cursors
 
 WRITES, OUTCOMES, POSTED = 1, 2, 3

@@ -8,9 +8,9 @@ import msgspec
 from django.db import connection
 
 from memories.viewers import Viewer
-from outcomes import privacy
 from outcomes.graph import facts
 from outcomes.graph.facts import Edge
+from outcomes.querysets import privacy
 
 DEPTH = 5
 # Of one level at most so many edges are looked at, those told last, so that a node everybody knows stays cheap.

@@ -10,6 +10,7 @@ from django.db import connection
 
 from memories.viewers import Viewer
 from outcomes.models import Outcome
+from outcomes.querysets import keys_of, privacy
 
 # Each entry once, at the version the agent said it read, else the one the outcome found.
 RELIED = """
@@ -27,14 +28,23 @@ RELIED = """
      WHERE {visible}
      ORDER BY f.outcome_id, f.step, e.entity_path, e.key
 """
+# What an agent said in its own words may repeat what it read.
+UNSAID: dict[str, Any] = {"task_input": None, "response_text": None, "tool_calls": [], "session_metadata": None}
 
 
 def told(viewer: Viewer, outcome_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Return what is known of each outcome in the words of a trace (contract.md 1.6); two statements for all."""
+    """Return what is known of each outcome in the words of a trace (contract.md 1.6); three statements for all."""
     if not outcome_ids:
         return {}
     read, moved = _relied(viewer, outcome_ids)
-    return {one.pk: _trace(one, read[one.pk], moved[one.pk]) for one in Outcome.objects.by_ids(viewer, outcome_ids)}
+    found = list(Outcome.objects.by_ids(viewer, outcome_ids))
+    named = {one.pk: keys_of(vars(one)) for one in found}
+    hidden = privacy.hidden(viewer, [key for keys in named.values() for key in keys])
+    traces = {one.pk: _trace(one, read[one.pk], moved[one.pk]) for one in found}
+    for one in found:
+        if hidden.relied_on(one.agent_id, named[one.pk]):
+            traces[one.pk] |= UNSAID
+    return traces
 
 
 def _relied(viewer: Viewer, ids: Sequence[int]) -> tuple[dict[int, list[Any]], dict[int, list[Any]]]:

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Raw
 
 from memories.viewers import Viewer
-from outcomes import privacy
-from outcomes.privacy import Hidden
+from outcomes.querysets import privacy
+from outcomes.querysets.privacy import Hidden
 
 Body = dict[str, Any]
 

@@ -10,7 +10,7 @@ import msgspec
 from django.db import connection
 
 from memories.viewers import Viewer
-from outcomes import privacy
+from outcomes.querysets import privacy
 from outcomes.tracing import from_outcomes, hiding
 from senselab import cursors
 
@@ -169,7 +169,7 @@ def of_outcome(viewer: Viewer, outcome_id: int) -> UUID | None:
 
 
 def told(viewer: Viewer, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return traces as they travel, each as its agent told it but for what is hidden; four statements for all."""
+    """Return traces as they travel, each as its agent told it but for what is hidden; five statements for all."""
     outcomes = from_outcomes.told(viewer, [row.outcome_id for row in rows if row.body is None and row.outcome_id])
     bodies = [_body(row, outcomes) for row in rows]
     shown = hiding.without(viewer, [(row.agent_id, body) for row, body in zip(rows, bodies, strict=True)])

@@ -197,12 +197,12 @@ def test_a_list_of_traces_costs_the_same_whatever_its_length(helper: Caller, dja
     for number in range(3):
         helper.report(f"O-{number}", "success", RETRY)
         helper.post("traces", trace(f"T-{number}"))
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         assert len(helper.get("traces").json()["traces"]) == 6
     for number in range(3, 20):
         helper.report(f"O-{number}", "success", RETRY)
         helper.post("traces", trace(f"T-{number}"))
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         assert len(helper.get("traces").json()["traces"]) == 40
 
 

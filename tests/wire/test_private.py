@@ -140,3 +140,40 @@ def test_an_author_publishes_a_private_entry_by_writing_it_shared(
     assert read is not None
     assert (read.version, read.shared) == (2, True)
     assert [e.key for e in deploy_bot.list("checkout")] == ["secret-note"]
+
+
+@pytest.mark.usefixtures("secret")
+def test_the_words_of_an_outcome_that_relied_on_a_private_entry_are_its_agents_alone(
+    deploy_bot: AgentMemory, oncall_helper: AgentMemory, curl: httpx.Client
+) -> None:
+    oncall_helper.write("checkout", "limit", "for all")
+    deploy_bot.write("checkout", "limit", "deploy's own", shared=False)
+    said = {
+        "outcome_type": "success",
+        "task_input": "say deploy's own",
+        "response_text": "deploy's own",
+        "tool_calls": [{"tool_name": "say", "arguments": "deploy's own"}],
+        "situation": "deploy's own",
+        "session_metadata": {"attributes": {"said": "deploy's own"}},
+        "attempts": [{"outcome_type": "failure", "causal_entry_keys": [], "summary": "deploy's own"}],
+    }
+    reports = {"D-1": "checkout/secret-note", "D-2": "checkout/limit"}
+
+    def told(agent_id: str, ref: str, path: str = "outcomes") -> str:
+        query = {"outcome_ref": ref} if path == "outcomes" else {}
+        answer = curl.get(f"/api/v1/{path}", params=query, headers={"X-AMFS-Agent-Id": agent_id} if agent_id else {})
+        assert answer.status_code == 200
+        return answer.text
+
+    for ref, key in reports.items():
+        body = said | {"outcome_ref": ref, "causal_entry_keys": [key], "agent_id": "deploy_bot"}
+        assert curl.post("/api/v1/outcomes", json=body).status_code == 200
+        assert told("deploy_bot", ref).count("deploy's own") == 6
+        for other in ("oncall_helper", ""):
+            assert ref in told(other, ref)
+            assert "deploy's own" not in told(other, ref)
+            assert "deploy's own" not in told(other, ref, "traces")
+    # Who only names what it cannot see relied on nothing, and hears its own words as if nothing were there.
+    guess = {"outcome_ref": "G-1", "causal_entry_keys": ["checkout/secret-note"], "agent_id": "oncall_helper"}
+    assert curl.post("/api/v1/outcomes", json=said | guess).status_code == 200
+    assert told("oncall_helper", "G-1").count("deploy's own") == 6
