@@ -70,17 +70,8 @@ class Near:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
-    """From where two tasks are alike, and how fast those less alike than the best lose their weight."""
-
-    least: float
-    spread: float
-
-
-# Cosines of sentence vectors crowd near 1, shared words do not.
-BY_VECTORS = Likeness(least=0.75, spread=0.03)
-BY_WORDS = Likeness(least=0.35, spread=0.25)
+# From where two tasks are alike, and how fast those less alike than the best lose their weight.
+LEAST, SPREAD = 0.35, 0.25
 DROPPED = 0.1
 # What a word that every task has still counts, so that equal tasks are alike whatever they say.
 EVERYWHERE = 0.1
@@ -158,23 +149,19 @@ def near(
     situation: str,
     episodes: Sequence[Episode],
     *,
-    cosines: Mapping[int, float] | None = None,
     by: Scale | None = None,
 ) -> list[Near]:
     """Return the past tasks that are like this one, most alike first.
 
-    The same declared situation is the same task. `cosines`, by episode id, come from vectors; where there are none,
-    words decide.
+    The same declared situation is the same task; else words decide.
     """
-    known, by = cosines or {}, by or scale(task, episodes)
+    by = by or scale(task, episodes)
     found = []
     for episode in episodes:
         if situation and folded(situation) == folded(episode.situation):
-            found.append((episode, 1.0, BY_WORDS))
-        elif (cosine := known.get(episode.id, 0.0)) >= BY_VECTORS.least:
-            found.append((episode, cosine, BY_VECTORS))
-        elif (alike := by.alike(task, episode.task)) >= BY_WORDS.least:
-            found.append((episode, alike, BY_WORDS))
-    best = {way: max((alike for _, alike, of in found if of is way), default=0.0) for way in (BY_VECTORS, BY_WORDS)}
-    weighed = [Near(episode, alike, math.exp(-(best[way] - alike) / way.spread)) for episode, alike, way in found]
+            found.append((episode, 1.0))
+        elif (alike := by.alike(task, episode.task)) >= LEAST:
+            found.append((episode, alike))
+    best = max((alike for _, alike in found), default=0.0)
+    weighed = [Near(episode, alike, math.exp(-(best - alike) / SPREAD)) for episode, alike in found]
     return sorted((one for one in weighed if one.weight >= DROPPED), key=lambda one: -one.similarity)

@@ -1,54 +1,43 @@
 """Traces: what an agent read, did and reported on the way to an outcome."""
 
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from memories.rules import names
 from memories.ui.people import viewer_of
 from outcomes import reads
-from outcomes.reads import TYPE_GROUPS
 from outcomes.tracing import listing, story
 from outcomes.tracing.listing import Asked
 from outcomes.tracing.story import STEPS, Story
-from outcomes.ui.pages import words
+from outcomes.ui import lists
+from outcomes.ui.lists import Filtered
 from senselab import addresses
-from senselab.addresses import Problem, one_of, text
-from senselab.cursors import BadCursor
 from senselab.errors import NotFound
 from senselab.ui import for_people, render_page
 
 LABELS = {"type": "outcome", "ref": "reference", "agent": "agent", "path": "entity", "since": "since"}
-LONGEST_REF = 1_024
 PARSERS: addresses.Parsers = {
-    "type": lambda given: {"types": TYPE_GROUPS[one_of(TYPE_GROUPS, given.values)[-1]]},
-    "ref": lambda given: {"ref": text(given.last, LONGEST_REF)},
-    "agent": lambda given: {"agent_id": names.clean_name(given.last, pointer="")},
+    **lists.PARSERS,
     "path": lambda given: {"entity_path": names.clean_path(given.last, pointer="")},
     "since": lambda given: {"since": addresses.day(given.last)},
 }
 FIELDS = {"type": "types", "ref": "ref", "agent": "agent_id", "path": "entity_path", "since": "since"}
+TRACES = Filtered(
+    "outcomes/traces.html",
+    LABELS,
+    FIELDS,
+    PARSERS,
+    lambda viewer, asked, cursor: listing.page(viewer, Asked(**asked), cursor=cursor),
+)
 
 
 @require_safe
 @for_people
 def traces(request: HttpRequest) -> HttpResponse:
     """Show a page of traces, newest first."""
-    query = request.GET
-    asked, problems = addresses.parse(query, PARSERS, LABELS, timezone.now())
-    chips = [addresses.chip(query, name, LABELS[name], words(name, query)) for name in LABELS if FIELDS[name] in asked]
-    context: dict[str, Any] = {"chips": chips, "problems": problems, "types": TYPE_GROUPS, "given": query}
-    if not problems:
-        try:
-            page = listing.page(viewer_of(request), Asked(**asked), cursor=query.get("cursor", ""))
-            context |= {"page": page, "next_url": addresses.page_after(query, page.next)}
-            context |= {"first_url": addresses.without(query) if "cursor" in query else ""}
-        except BadCursor as error:
-            problems.append(Problem("page", f"{error.detail} Start again at the first page."))
-    return render_page(request, "outcomes/traces.html", context=context, status=400 if problems else 200)
+    return lists.shown(request, TRACES)
 
 
 @require_safe

@@ -134,11 +134,6 @@ def test_the_same_declared_situation_is_the_same_task():
     assert (one.similarity, one.weight) == (1.0, 1.0)
 
 
-def test_vectors_decide_where_there_are_some():
-    past = [episode(1, "a"), episode(2, "b")]
-    assert [one.episode.id for one in episodes.near("c", "", past, cosines={1: 0.9, 2: 0.6})] == [1]
-
-
 WIN, LOSS = (Use(1, 0, True),), (Use(1, 1, False), Use(2, 0, True))
 SINCE = {1: NOW - timedelta(days=9), 2: NOW - timedelta(days=9)}
 
