@@ -13,22 +13,25 @@ from outcomes.rules.episodes import Action, Episode, Use
 from senselab.pipeline import Query
 
 OF_ENTITY, ALIKE = 200, 100
+# So many for each of these are looked at for what the viewer may see.
+TIMES = 10
 TASK_LETTERS = 2_000
 GOOD = frozenset(str(word) for word in SUCCESSES)
 # The newest that share a word; how alike they are is decided where their terms are weighed. Whether one may be seen is
-# asked only when its turn comes (OFFSET 0), so of no more than it takes.
+# asked of those alone, and only when its turn comes: the inner limit lets them be walked through by time.
 SHARING = f"""
     (SELECT t.outcome_id FROM (
         SELECT t.outcome_id, t.entity_path FROM outcomes_tasktext t
          WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND t.terms && %(terms)s::text[]
-         ORDER BY t.at DESC OFFSET 0) t
+           AND {{reached}}
+         ORDER BY t.at DESC LIMIT {TIMES * ALIKE}) t
       WHERE {{shown}} LIMIT {ALIKE})
 """
 AT = f"""
     (SELECT t.outcome_id FROM (
         SELECT t.outcome_id, t.entity_path FROM outcomes_tasktext t
-         WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND {{path}}
-         ORDER BY t.at DESC OFFSET 0) t
+         WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND {{path}} AND {{reached}}
+         ORDER BY t.at DESC LIMIT {TIMES * OF_ENTITY}) t
       WHERE {{shown}} LIMIT {OF_ENTITY})
 """
 EXACTLY = "t.entity_path = %(path)s"
@@ -42,7 +45,7 @@ PAST = f"""
     SELECT o.id, o.outcome_ref, o.committed_at, o.outcome_type, o.agent_id, o.session_id, o.verified_by,
            left(o.task_input, {TASK_LETTERS}), o.situation,
            ARRAY(SELECT t.entity_path FROM outcomes_tasktext t
-                  WHERE t.account_id = %(account)s AND t.outcome_id = o.id AND {{shown}}),
+                  WHERE t.account_id = %(account)s AND t.outcome_id = o.id AND {{reached}} AND {{shown}}),
            o.actions_taken::text,
            {", ".join(f"o.session_metadata ->> '{name}'" for name in preconditions.NAMES)},
            (SELECT json_agg(json_build_array(f.entry_id, f.step, f.outcome_type))::text FROM memories_effect f
@@ -56,11 +59,15 @@ PAST = f"""
 def query(question: Question, viewer: Viewer) -> Query | None:
     """Return the statement for the past tasks a question may learn from; None where there can be none."""
     parts = []
-    path, shown = question.entity_path, _shown(viewer)
+    path = question.entity_path
+    seen = {
+        "reached": _or_nothing(f"TRUE{viewer.within('t')}"),
+        "shown": "TRUE" if viewer.sees_all else _or_nothing(SHOWN),
+    }
     if path:
-        parts.append(AT.format(path=BELOW if question.descendants else EXACTLY, shown=shown))
+        parts.append(AT.format(path=BELOW if question.descendants else EXACTLY, **seen))
     if question.terms:
-        parts.append(SHARING.format(shown=shown))
+        parts.append(SHARING.format(**seen))
     if not parts:
         return None
     values = {
@@ -71,14 +78,12 @@ def query(question: Question, viewer: Viewer) -> Query | None:
         "below": f"{path}/",
         "beyond": f"{path}0",
     }
-    return PAST.format(asked=" UNION ".join(parts), shown=shown), values
+    return PAST.format(asked=" UNION ".join(parts), **seen), values
 
 
-def _shown(viewer: Viewer) -> str:
-    """Return the condition on what a task t was about: nothing, or a path that exists for the viewer."""
-    if viewer.sees_all:
-        return "TRUE"
-    return f"(t.entity_path = '' OR ({SHOWN}{viewer.within('t')}))"
+def _or_nothing(condition: str) -> str:
+    """Return a condition on the path a task t was about, which a task about nothing meets as well."""
+    return f"(t.entity_path = '' OR ({condition}))"
 
 
 def episode_of(row: Sequence[Any]) -> Episode:
