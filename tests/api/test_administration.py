@@ -3,6 +3,7 @@
 import pytest
 
 from senselab.accounts import services as accounts
+from senselab.accounts.models import ApiKey
 from tests.api.conftest import Caller
 
 
@@ -95,3 +96,12 @@ def test_a_key_that_makes_keys_takes_no_globs(admin):
     assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/globs")
     mixed = {"name": "both", "scopes": ["admin", {"pattern": "shop/**", "permission": "read"}]}
     assert admin.post("admin/api-keys", mixed).status_code == 422
+
+
+def test_a_key_that_had_both_before_looks_after_no_keys(account, admin):
+    made = accounts.make_key(account, name="both", scopes=("admin",))
+    ApiKey.objects.filter(account=account, pk=made.key.pk).update(globs=[{"pattern": "shop/**"}])
+    both = Caller(made.text)
+    assert both.post("admin/api-keys", {"name": "wide"}).status_code == 403
+    assert both.post(f"admin/api-keys/{made.key.pk}/rotate", {}).status_code == 403
+    assert both.write("shop/checkout", "a", 1).status_code == 200
