@@ -36,11 +36,12 @@ AT = f"""
 """
 EXACTLY = "t.entity_path = %(path)s"
 BELOW = "(t.entity_path = %(path)s OR (t.entity_path >= %(below)s AND t.entity_path < %(beyond)s))"
-# A path that stands for nothing but somebody else's private entries does not exist for the caller.
+# A path that stands for nothing but somebody else's private entries does not exist for the caller. OFFSET 0 keeps
+# PostgreSQL from reading all entries of the account for it.
 SHOWN = """(EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
-                       AND h.entity_path = t.entity_path AND h.owner = ANY(%(owners)s))
+                       AND h.entity_path = t.entity_path AND h.owner = ANY(%(owners)s) OFFSET 0)
             OR NOT EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
-                       AND h.entity_path = t.entity_path))"""
+                       AND h.entity_path = t.entity_path OFFSET 0))"""
 PAST = f"""
     SELECT o.id, o.outcome_ref, o.committed_at, o.outcome_type, o.agent_id, o.session_id, o.verified_by,
            left(o.task_input, {TASK_LETTERS}), o.situation,
