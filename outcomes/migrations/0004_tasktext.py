@@ -13,7 +13,8 @@ ALTER TABLE outcomes_tasktext ADD CONSTRAINT tasktext_names_an_outcome_of_its_ac
     DEFERRABLE INITIALLY IMMEDIATE;
 """
 TOLD = """
-    SELECT o.id, o.branch, o.committed_at, o.task_input, o.situation, o.entity_paths, o.causal_entry_keys
+    SELECT o.id, o.branch, o.committed_at, o.task_input, o.situation, o.entity_paths, o.causal_entry_keys || ARRAY(
+               SELECT jsonb_array_elements_text(a->'causal_entry_keys') FROM jsonb_array_elements(o.attempts) AS a)
       FROM outcomes_outcome o WHERE o.account_id = %s AND o.id > %s AND NOT o.replayed ORDER BY o.id LIMIT 1000
 """
 KEEP = """
