@@ -66,7 +66,7 @@ def test_it_lists_changes_doubtful_entries_and_agents(home, busy):
     html = home().content.decode()
     changes = text(re.search(r'<ol class="line">.*?</ol>', html, re.S)[0])
     assert changes.startswith(
-        "ends Outcome 1.000 → 1.000 · agent/ada · now wrong Outcome 0.700 → 0.259 · agent/bob · now"
+        "ends shop Outcome 1.000 → 1.000 · now · agent/ada wrong shop Outcome 0.700 → 0.259 · now · agent/bob"
     )
     assert "low Write · agent/ada · now" in changes
     assert "/entry/?path=shop&amp;key=wrong" in html
