@@ -3,7 +3,6 @@
 The packages with a command or a server of their own live in a virtualenv under var/, made once.
 """
 
-import asyncio
 import hashlib
 import json
 import os
@@ -24,6 +23,7 @@ from mcp.client import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.conftest import ROOT, Server
+from tests.wire.awaiting import awaited
 from tests.wire.client_calls import ADAPTER, LOCAL, MEMORY, ROOMS
 
 PINNED = Path(__file__).parent / "requirements-peer.txt"
@@ -168,7 +168,7 @@ def test_every_tool_of_the_published_mcp_server_works(peer: Path, peer_environme
                 said[name] = answer.is_error, " ".join(getattr(part, "text", "") for part in answer.content)
             return said
 
-    said = asyncio.run(all_of_them())
+    said = awaited(all_of_them())
     failed = {}
     for name, (is_error, text) in said.items():
         fault = is_error or (name not in OWN_WORDS and '"error"' in text[:200])

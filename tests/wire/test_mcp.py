@@ -1,6 +1,5 @@
 """/mcp with the official package's own client, against the real server with two workers."""
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account
 from tests.conftest import Server, serving
+from tests.wire.awaiting import awaited
 
 READING = {"recall", "briefing", "history", "diff", "why", "review_list"}
 Call = Callable[..., Any]
@@ -40,7 +40,7 @@ def session_of(lasting: None, two_workers: Server) -> Callable[..., Any]:
                 await session.initialize()
                 return await work(session)
 
-        return asyncio.run(connected())
+        return awaited(connected())
 
     return run
 
