@@ -21,6 +21,8 @@ PLAIN = {
     "bytea": "\\x00",
     "ARRAY": [],
     "tsvector": "",
+    # A vector, the one type here that an extension defines.
+    "USER-DEFINED": "[1,0]",
 }
 numbers = count(10**9)
 

@@ -13,6 +13,7 @@ from tests.db.records import insert
 ENTRY, VERSION, EFFECT, OUTCOME = "memories_entry", "memories_entryversion", "memories_effect", "outcomes_outcome"
 OURS = ("memories_", "outcomes_")
 TRACE, OTHER_TRACE = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+SEALED = {"number": 1, "digest": "\\x00", "seal": "\\x00"}
 
 REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("confidence_is_a_probability", ENTRY, {"key": "a", "confidence": 1.000001}),
@@ -61,6 +62,12 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("scopes_are_read_write_review_or_admin", "accounts_apikey", {"public_id": "b", "scopes": ["root"]}),
     ("scopes_are_read_write_review_or_admin", "accounts_apikey", {"public_id": "b", "scopes": []}),
     ("a_key_may_call_at_least_once_a_minute", "accounts_apikey", {"public_id": "b", "rate_per_minute": 0}),
+    ("an_invitation_is_found_by_its_token", "accounts_invitation", {}),
+    ("an_invitation_gives_a_role", "accounts_invitation", {"token_sha256": "\\x01", "role": "owner"}),
+    ("a_place_in_the_trail_is_taken_once", "accounts_auditrecord", SEALED),
+    ("a_record_is_sealed_whole_or_not", "accounts_auditrecord", {"number": 2, "digest": None, "seal": None}),
+    ("a_pair_is_alike_or_opposite", "memories_alikepair", {"one_id": 1, "other_id": 2, "kind": "odd"}),
+    ("a_pair_is_kept_once", "memories_alikepair", {"one_id": 2, "other_id": 1, "kind": "same"}),
 ]
 
 
@@ -73,7 +80,8 @@ def something(db, account, ada):
     act = {"entry_id": stored.entry_id, "change_set_id": stored.change_set_id}
     insert("memories_evidence", account.pk, observation_id="seen", delta=0, version_made=1, **act)
     insert("memories_counter", account.pk)
-    insert("outcomes_trace", account.pk, id=TRACE)
+    insert("accounts_auditrecord", account.pk, **SEALED)
+    insert("accounts_invitation", account.pk, role="viewer")
     insert("outcomes_edge", account.pk)
     return account
 
@@ -180,17 +188,21 @@ def ids_of(account) -> dict[str, int]:
         ENTRY: stored.entry_id,
         "memories_changeset": stored.change_set_id,
         "memories_claim": acts.head(account, stored.entry_id).claim.id,
+        OUTCOME: acts.told(account, "target").outcome_id,
         "memories_bulkrun": insert("memories_bulkrun", account.pk, state="waiting")["id"],
     }
 
 
 def test_no_row_can_point_into_another_account(something, other_account):
     ours, theirs = ids_of(something), ids_of(other_account)
+    later = acts.put(something, key="later").entry_id
     links = acts.rows_of(LINKS)
     unique = {ENTRY: {"key": "a"}, VERSION: {"number": 9}, EFFECT: {"step": 9}, "memories_tiermove": {"after": 2}}
     unique |= {"memories_evidence": {"observation_id": "b", "delta": 0}, "memories_bulkitem": {"state": "done"}}
     for name, table, target, (_, column) in links:
         right = {other: ours[to] for _, of, to, (_, other) in links if of == table}
+        # The smaller id comes first in a pair.
+        right |= {"other_id": later, "kind": "same"} if table == "memories_alikepair" else {}
         values = unique.get(table, {}) | right | {column: theirs[target]}
         with pytest.raises(IntegrityError) as refused, transaction.atomic():
             insert(table, something.pk, **values)
