@@ -17,10 +17,12 @@ from tests.api.conftest import Caller
 from tests.ops.conftest import ROOT
 
 PRODUCTION = {"BEHIND_TLS": "true", "ALLOWED_HOSTS": "senselab.example.com", "LOG_FORMAT": "json"}
+# What this process was given that production is not; the last by the browser tests.
+OF_TESTS = {"SECRET_KEY", "DATABASE_URL", "DJANGO_ALLOW_ASYNC_UNSAFE"}
 
 
 def manage(*words, tmp_path, **said):
-    kept = {name: value for name, value in os.environ.items() if name not in {"SECRET_KEY", "DATABASE_URL"}}
+    kept = {name: value for name, value in os.environ.items() if name not in OF_TESTS}
     environment = {**kept, "SENSELAB_DATA": str(tmp_path), **PRODUCTION, **said}
     command = [sys.executable, str(ROOT / "manage.py"), *words]
     return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
