@@ -23,7 +23,7 @@ def test_a_task_is_asked_and_a_supposition_made(visit, vera, shop, script):
     page.get_by_role("searchbox", name="Task").fill("payments time out")
     page.get_by_role("button", name="Ask").click()
     expect(page.get_by_role("heading", name="1 hit")).to_be_visible()
-    page.get_by_label("Entry", exact=True).select_option("shop/restart")
+    page.get_by_role("combobox", name="Entry").select_option("shop/restart")
     page.get_by_label("were").select_option("validated")
     page.get_by_role("button", name="Suppose").click()
     expect(page.get_by_role("heading", name="2 hits")).to_be_visible()
