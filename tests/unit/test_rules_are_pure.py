@@ -9,8 +9,8 @@ import memories.rules
 
 MODULES = sorted(Path(memories.rules.__file__).parent.glob("*.py"))
 ALLOWED = {
-    "bisect", "collections", "dataclasses", "datetime", "decimal", "enum", "fnmatch", "hashlib", "itertools", "json", "math",
-    "msgspec", "re", "typing", "unicodedata", "functools", "operator",
+    "bisect", "collections", "dataclasses", "datetime", "decimal", "enum", "fnmatch", "hashlib", "itertools", "json",
+    "math", "msgspec", "re", "typing", "unicodedata", "functools", "operator",
 }  # fmt: skip
 CLOCKS = {"now", "utcnow", "today", "time", "monotonic"}
 
