@@ -183,10 +183,14 @@ def ccmem(source: Path, prefix: str) -> Iterator[Row]:
 
 
 def claude_md(source: Path, prefix: str) -> Iterator[Row]:
-    """Yield the rules of a CLAUDE.md: each item of a list below a heading, in the place the heading names."""
-    heading, number = "rules", 0
+    """Yield the rules of a CLAUDE.md: each item of a list below a heading, in the place the heading names; code is none."""
+    heading, number, in_code = "rules", 0, False
     for number, line in enumerate(source.read_text().splitlines(), start=1):
-        if title := re.match(r"#+\s+(.+)", line):
+        if line.lstrip().startswith(("```", "~~~")):
+            in_code = not in_code
+        elif in_code:
+            continue
+        elif title := re.match(r"#+\s+(.+)", line):
             heading = slug(title[1])
         elif rule := re.match(r"\s*(?:[-*+]|\d+\.)\s+(.+)", line):
             place = under(prefix or "claude-md", heading)
