@@ -183,7 +183,7 @@ def ccmem(source: Path, prefix: str) -> Iterator[Row]:
 
 
 def claude_md(source: Path, prefix: str) -> Iterator[Row]:
-    """Yield the rules of a CLAUDE.md: each item of a list below a heading, in the place the heading names; code is none."""
+    """Yield the rules of a CLAUDE.md: each item of a list below a heading, in its place; none in code."""
     heading, number, in_code = "rules", 0, False
     for number, line in enumerate(source.read_text().splitlines(), start=1):
         if line.lstrip().startswith(("```", "~~~")):
