@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 environ.Env.read_env(ROOT / ".env")
 # At import, before pytest-django loads the settings, and whatever it was: tests never touch a real data folder.
-os.environ["SENSELAB_DATA"] = str(ROOT / "var" / "test")
+# Processes of one run have a server each: a transaction that one holds open would hold up the streams of another.
+os.environ["SENSELAB_DATA"] = str(ROOT / "var" / "test" / os.environ.get("PYTEST_XDIST_WORKER", ""))
 # Nor does it depend on what is installed how near two texts are; tests that need a model bring their own.
 os.environ["EMBEDDING_MODEL"] = "off"
 
@@ -50,7 +51,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
     from senselab import postgres
 
-    if session.config.option.collectonly:
+    shares = getattr(session.config.option, "dist", "no") != "no" and not hasattr(session.config, "workerinput")
+    if session.config.option.collectonly or shares:
         return
     if not os.environ.get("DATABASE_URL"):
         session.config.add_cleanup(postgres.use(settings.DATA_DIR, durable=False).close)

@@ -95,6 +95,8 @@ def test_without_an_evaluator_nobody_is_scored(db, account):
 
 def test_the_heuristic_scores_what_no_agent_scored_and_again_when_the_claim_changes(db, account, clock, settings):
     settings.IMPORTANCE_EVALUATOR = "memories.services.importance.heuristic"
+    clock(NOON)
+    jobs.importance()  # what tests left that other processes had to see
     own = acts.put(account, key="own", importance_score=0.9, importance_dimensions={"mine": 1.0}).entry_id
     risk = acts.put(account, {"goal": "g", "steps": ["a"]}, key="risk-a", memory_type="procedure").entry_id
     hunch = acts.put(account, "x", key="hunch", memory_type="belief", confidence=0.4).entry_id

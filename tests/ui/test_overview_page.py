@@ -68,7 +68,7 @@ def test_it_lists_changes_doubtful_entries_and_agents(home, busy):
     assert changes.startswith(
         "ends shop Outcome 1.000 → 1.000 · now · agent/ada wrong shop Outcome 0.700 → 0.259 · now · agent/bob"
     )
-    assert "low Write · agent/ada · now" in changes
+    assert "low shop Write · now · agent/ada" in changes
     assert "/entry/?path=shop&amp;key=wrong" in html
     words = text(html)
     assert "agent/bob 0 0 % now" in words
