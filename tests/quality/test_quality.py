@@ -3,8 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
 
 from memories.rules.policy import DEFAULT
+from memories.search import rarity
 from memories.services import ledger, writing
 from memories.services.ledger import Act
 from outcomes.retrieval import answering
@@ -16,8 +18,8 @@ from tests.quality.corpus import Corpus, corpus
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 # Below the figures measured (docs/retrieval.md) by what a changed tie may move.
 FLOORS = {
-    "all": (0.98, 0.88),
-    "paraphrase": (0.98, 0.83),
+    "all": (0.96, 0.87),
+    "paraphrase": (0.94, 0.81),
     "german": (0.98, 0.88),
     "stale beside fresh": (0.99, 0.94),
     "identifier": (0.99, 0.99),
@@ -39,6 +41,10 @@ def written(account, asked: Corpus) -> None:
     for number, note in enumerate(note for note in asked.notes if note.replaced_by):
         acts.told(account, f"t{number}", "failure", note.name)
         acts.told(account, f"u{number}", "success", note.replaced_by)
+    # How rare words are is sampled; what other tests left in the sample, or in memory, must not decide.
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE memories_entrytext")
+    rarity.forget()
 
 
 def test_there_are_enough_notes_and_questions(asked):
