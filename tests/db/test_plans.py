@@ -28,6 +28,9 @@ def large(django_db_setup: None, django_db_blocker: Any) -> Iterator[Caller]:
         for path in range(PATHS):
             ids = acts.fill(account, 1_000, path=f"shop/{path}")
             recalls.write(account.pk, DEFAULT, [Read(entry_id, 1, acts.BOB, "", acts.NOON, 200) for entry_id in ids])
+        # Most change sets are one write; were all a thousand, a page of them would be every entry there is.
+        for number in range(200):
+            acts.put(account, number, path="shop/writes", key=f"w{number}")
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
         yield Caller(accounts.create_key(account, name="a key", rate_per_minute=1_000_000), acts.ADA)
