@@ -11,8 +11,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from mcp.client import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.conftest import ROOT, Server
+from tests.ops.programs import program
 from tests.wire.awaiting import awaited
 from tests.wire.client_calls import ADAPTER, LOCAL, MEMORY, ROOMS
 
@@ -37,6 +38,29 @@ TABLE: dict[str, dict[str, str]] = {}
 
 def note(client: str, call: str, result: str) -> None:
     TABLE.setdefault(client, {})[call] = result
+
+
+def table() -> Iterator[str]:
+    for client, calls in TABLE.items():
+        yield f"\n**{client}**\n\n| call | result |\n|---|---|\n"
+        yield from (f"| {call} | {result} |\n" for call, result in calls.items())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def documented(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hold the table in the documentation to what the tests of this module found, in any order, when all ran."""
+    yield
+    ran = {item.originalname for item in request.session.items if item.module is request.module}
+    if ran < {name for name in vars(request.module) if name.startswith("test_")}:
+        return
+    made = "".join(table()) + "\n"
+    text = DOCS.read_text()
+    before, _, rest = text.partition(BEGIN)
+    old, _, after = rest.partition(END)
+    if os.environ.get("SENSELAB_WRITE_CLIENTS"):
+        DOCS.write_text(before + BEGIN + made + END + after)
+        return
+    assert sorted(old.splitlines()) == sorted(made.splitlines()), "SENSELAB_WRITE_CLIENTS=1 writes docs/clients.md anew"
 
 
 def public(cls: type) -> set[str]:
@@ -211,37 +235,45 @@ def test_every_command_of_the_published_command_line_that_speaks_http_works(
     assert failed == {}
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let what is started meanwhile hear Ctrl-C, also where this run does not: a program inherits what is ignored."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
 def test_the_published_command_line_watches_the_stream(
     peer: Path, peer_environment: dict[str, str], tmp_path: Path, server: Server, review_key: str
 ):
     watch = [peer / "amfs", "watch", "shop/watched"]
     options = {"env": peer_environment | {"PYTHONUNBUFFERED": "1"}, "cwd": tmp_path, "text": True}
-    program = subprocess.Popen(watch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    with interruptible():
+        watching = subprocess.Popen(watch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
     try:
-        assert program.stdout is not None
+        assert watching.stdout is not None
         seen = ""
         writer = AgentMemory("writer", adapter=HttpAdapter(server.url, review_key))
-        for line in program.stdout:
+        for line in watching.stdout:
             seen += line
             if "Ctrl-C" in line:
                 break
         # It said so before it was connected: writes go on for a while.
-        for n in range(40):
+        for n in range(200):
             writer.write("shop/watched", f"k{n}", n)
-            threading.Event().wait(0.1)
-        program.send_signal(signal.SIGINT)
-        seen += program.communicate(timeout=30)[0]
+        watching.send_signal(signal.SIGINT)
+        seen += watching.communicate(timeout=30)[0]
     finally:
-        program.kill()
+        watching.kill()
     works = bool(re.search(r"Received [1-9]\d* events", seen))
     note("amfs (amfs-cli)", "watch", "works" if works else "fails")
     assert works, seen[-2000:]
 
 
 def test_the_fetch_example_for_node_runs_as_printed(server: Server, api_key: str):
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no node here")
+    node = program("node", of="nodejs")
     (example,) = re.findall(r"```js\n(.*?)```", DOCS.read_text(), re.S)
     environment = {"PATH": os.environ["PATH"], "SENSELAB_URL": server.url, "SENSELAB_KEY": api_key}
     done = subprocess.run(
@@ -255,22 +287,3 @@ def test_the_fetch_example_for_node_runs_as_printed(server: Server, api_key: str
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["confidence"] > 0.7
-
-
-def table() -> Iterator[str]:
-    for client, calls in TABLE.items():
-        yield f"\n**{client}**\n\n| call | result |\n|---|---|\n"
-        yield from (f"| {call} | {result} |\n" for call, result in calls.items())
-
-
-def test_the_table_in_the_documentation_is_what_this_run_found():
-    if len(TABLE) < 4:
-        pytest.skip("the calls were not all made in this run")
-    made = "".join(table()) + "\n"
-    text = DOCS.read_text()
-    before, _, rest = text.partition(BEGIN)
-    old, _, after = rest.partition(END)
-    if os.environ.get("SENSELAB_WRITE_CLIENTS"):
-        DOCS.write_text(before + BEGIN + made + END + after)
-        return
-    assert old == made, "SENSELAB_WRITE_CLIENTS=1 writes docs/clients.md anew"
