@@ -43,6 +43,7 @@ __all__ = [
     "refresh",
     "refreshing",
     "retier",
+    "secrets",
     "tiering",
     "tiers",
     "transitions",
@@ -94,3 +95,8 @@ def verify() -> int:
 def compare() -> int:
     """Find entries that are alike. Every five minutes."""
     return everywhere("compare", JOBS["compare"].work)
+
+
+def secrets() -> int:
+    """Send to review what seems to hold a key or a token. Each minute."""
+    return everywhere("secrets", JOBS["secrets"].work)

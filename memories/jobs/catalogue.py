@@ -9,6 +9,7 @@ from memories.jobs import (
     dry,
     embedding,
     evaluating,
+    flagging,
     importing,
     likeness,
     places,
@@ -89,6 +90,10 @@ JOBS = {
             "compare", 5, "every five minutes", likeness.compare_new, None,
         ),
         Job(
+            "secrets", "Keys and tokens", "Sends entries to review that seem to hold a key or a token.",
+            "secrets", 1, "each minute", flagging.flag, None,
+        ),
+        Job(
             "policy", "Policy", "Applies a policy that was saved: next crossings, status and tiers of every entry.",
             "", 0, "when a policy is saved", policies.apply, None,
         ),
@@ -112,6 +117,7 @@ SCHEDULES = {
     "asked": ("memories.jobs.asked", 1),
     "embed": ("memories.jobs.embed", 1),
     "compare": ("memories.jobs.compare", 5),
+    "secrets": ("memories.jobs.secrets", 1),
     "decay": ("memories.jobs.decay", 60),
     "importance": ("memories.jobs.importance", 60),
     "verify": ("memories.jobs.verify", 1440),

@@ -17,6 +17,7 @@ LOCKS = {
     "import": 7120,
     "verify": 7121,
     "compare": 7109,
+    "secrets": 7110,
 }
 
 

@@ -88,3 +88,12 @@ class DecayKind(StrEnum):
 
     HALF_LIFE = "half_life"
     DAILY_RATE = "daily_rate"
+
+
+class SecretsRule(StrEnum):
+    """What becomes of a value that holds a key or a token."""
+
+    OFF = "off"
+    FLAG = "flag"
+    REDACT = "redact"
+    REFUSE = "refuse"

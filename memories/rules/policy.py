@@ -15,6 +15,7 @@ from memories.rules.kinds import (
     MemoryType,
     Model,
     OutcomeType,
+    SecretsRule,
     Status,
 )
 
@@ -31,6 +32,7 @@ __all__ = [
     "OutcomeType",
     "Policy",
     "PolicyError",
+    "SecretsRule",
     "Status",
     "validate",
 ]
@@ -115,6 +117,9 @@ class Policy:
     age_rate: float = 0.1
     hot_capacity: int = 50
     warm_capacity: int = 200
+
+    # What becomes of values that hold keys or tokens.
+    secrets: str = SecretsRule.FLAG
 
     def severity(self, outcome_type: OutcomeType) -> float:
         """Return how much one outcome of this type weighs before anything else."""
@@ -231,6 +236,8 @@ def validate(policy: Policy) -> Policy:
         raise PolicyError("model", "It is either evidence or multiplicative.")
     if policy.decay not in set(DecayKind):
         raise PolicyError("decay", "It is either half_life or daily_rate.")
+    if policy.secrets not in set(SecretsRule):
+        raise PolicyError("secrets", f"It is one of {', '.join(SecretsRule)}.")
     for name, (low, high) in _RANGES.items():
         _within(name, getattr(policy, name), low, high)
     if not policy.archive_below <= policy.review_below <= policy.return_at:

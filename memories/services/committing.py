@@ -15,7 +15,7 @@ from memories.rules.policy import Policy
 from memories.services import ledger, writing
 from memories.services.ledger import Act, Actor
 from memories.services.writing import Draft, Stored
-from senselab.errors import Conflict
+from senselab.errors import Conflict, Invalid, Place
 
 ATTEMPTS = 5
 NAMED = """(e.entity_path, e.key) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
@@ -48,7 +48,9 @@ def commit(
     """Write drafts of one branch and author, each name once, all or nothing.
 
     :raises Conflict: others kept writing the same entries.
+    :raises Refused: one holds a key or a token and the account refuses those; the pointer says which.
     """
+    drafts = [guarded(draft, place, policy) for place, draft in enumerate(drafts)]
     act = Act("write", actor, now, policy, reason=message)
     for _ in range(ATTEMPTS):
         try:
@@ -61,6 +63,15 @@ def commit(
             if "an_entry_key_is_taken_once" not in str(error):
                 raise
     raise Conflict("Others are writing the same entries; try again.")
+
+
+def guarded(draft: Draft, place: int, policy: Policy) -> Draft:
+    """Return one draft of many as the account's rule about keys and tokens lets it be stored."""
+    try:
+        return draft.guarded(policy)
+    except Invalid as refusal:
+        refusal.places = tuple(Place(f"/writes/{place}{at.pointer}", at.detail) for at in refusal.places)
+        raise
 
 
 def _commit(account_id: int, drafts: Sequence[Draft], act: Act) -> Committed:

@@ -16,7 +16,7 @@ from memories.rules.kinds import Change, MemoryType, Status
 from memories.rules.lifecycle import Cause, Place
 from memories.rules.standing import Standing
 from memories.rules.values import Value
-from memories.services import ledger, marks, rollback, superseding, verdicts
+from memories.services import guarding, ledger, marks, rollback, superseding, verdicts
 from memories.services.acts import Act, Move, Next
 from memories.services.marks import Marking
 from memories.services.rollback import Earlier, NoSuchVersion
@@ -173,8 +173,8 @@ def reject(batch: Batch, head: Head) -> Move:
 def edit(batch: Batch, head: Head) -> Move:
     """Write what the entry should have said: a new claim, kept by the one who edited it."""
     decision, act, row = batch.decision, batch.act, batch.rows[head.id]
-    value = decision.value
-    assert value is not None  # Decision.check
+    assert decision.value is not None  # Decision.check
+    value = guarding.kept(decision.value, act.policy, key=head.key)
     if value.digest == head.claim.digest:
         raise Conflict("That is what it says already.")
     standing = Standing(decision.confidence)

@@ -2,15 +2,19 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 from django.db import DataError, IntegrityError, connection, transaction
 
 from memories.rules import wordings
-from memories.services import arriving_sql
+from memories.rules.kinds import SecretsRule
+from memories.rules.policy import Policy
+from memories.rules.refusals import Refused
+from memories.services import arriving_sql, guarding
 from memories.transfer.tables import ACCOUNT, BY_KIND, FIGURES, FORMAT, SCHEMA, TABLES, Table, all_types
+from memories.viewers import account_policy
 from senselab.accounts.models import Account
 from senselab.errors import Conflict, Refusal
 
@@ -36,6 +40,13 @@ class Line(msgspec.Struct):
     line: str
 
 
+class Claim(msgspec.Struct):
+    """As much of a claim's line as may hold a key."""
+
+    value: str
+    artifact_refs: msgspec.Raw = msgspec.Raw(b"[]")
+
+
 class Header(msgspec.Struct):
     format: str
     schema: int
@@ -56,6 +67,8 @@ class Arrival:
     came: dict[str, int] = field(default_factory=dict)
     count: int = 0
     ended: bool = False
+    # The account's own rule about keys and tokens, and that which arrives.
+    policies: list[Policy] = field(default_factory=list)
 
 
 def take_in(account: Account, lines: Iterable[bytes], *, tell: Tell = lambda count: None) -> int:
@@ -64,7 +77,7 @@ def take_in(account: Account, lines: Iterable[bytes], *, tell: Tell = lambda cou
     :raises NotEmpty: the account holds something, or somebody wrote while the history came in.
     :raises BadFile: it is no export, one of a later release, damaged or cut short.
     """
-    arrival = Arrival(account.pk)
+    arrival = Arrival(account.pk, policies=[account_policy(account)])
     try:
         with transaction.atomic():
             refuse_unless_empty(account.pk)
@@ -170,12 +183,33 @@ def store(cursor: Any, arrival: Arrival, kind: str, batch: list[bytes]) -> None:
     values: dict[str, Any] = {"account": arrival.account_id, "lines": f"[{text}]"}
     arrival.came[kind] = arrival.came.get(kind, 0) + len(batch)
     present = arrival.known[kind]
+    if kind == "claim":
+        refuse_secrets(arrival, batch)
     if kind == ACCOUNT:
         cursor.execute(arriving_sql.update_account(present), values)
+        arrival.policies.append(account_policy(Account.objects.get(pk=arrival.account_id)))
     elif kind == FIGURES:
         cursor.execute(arriving_sql.FIGURES_SQL, values)
     else:
         insert(cursor, BY_KIND[kind], present, values)
+
+
+def refuse_secrets(arrival: Arrival, batch: list[bytes]) -> None:
+    """Hold claims to the account's rule about keys and tokens; none can be taken out here, as seals stand on values.
+
+    :raises BadFile: a claim holds one where such are refused or redacted.
+    """
+    strict = [policy for policy in arrival.policies if guarding.acts_before(policy)]
+    if not strict:
+        return
+    refusing = replace(strict[0], secrets=str(SecretsRule.REFUSE))
+    for line in batch:
+        said = msgspec.json.decode(line, type=Claim)
+        try:
+            for text in (said.value, bytes(said.artifact_refs).decode()):
+                guarding.kept_text(text, refusing, pointer="")
+        except Refused as refusal:
+            raise BadFile(f"Up to line {arrival.count:,} there is a claim: {refusal.detail}") from refusal
 
 
 def insert(cursor: Any, table: Table, present: list[str], values: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from memories.rules.silence import Silence
 from memories.rules.standing import Standing
 from memories.rules.state import State
 from memories.rules.values import Value
-from memories.services import ledger
+from memories.services import guarding, ledger
 from memories.services.ledger import Act, Actor, Claimed, Move, Next, Written
 from senselab.errors import StaleVersion
 
@@ -51,10 +51,23 @@ class Draft:
     importance_dimensions: Mapping[str, float] | None = None
     embedding: Sequence[float] | None = None
     reason: str = ""
+    # Whether keys and tokens in it were looked for already.
+    is_guarded: bool = False
 
     @property
     def name(self) -> Name:
         return Name(self.entity_path, self.key)
+
+    def guarded(self, policy: Policy) -> "Draft":
+        """Return it as the account's rule about keys and tokens lets it be stored.
+
+        :raises Refused: it holds one and the account refuses those, or it cannot be looked through in time.
+        """
+        if self.is_guarded or not guarding.acts_before(policy):
+            return self
+        value = guarding.kept(self.value, policy, key=self.key)
+        references = guarding.kept_references(self.artifact_refs, policy)
+        return replace(self, value=value, artifact_refs=references, is_guarded=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +111,9 @@ def write(
     """Write an entry or its next version; `seen` are heads of its name already read.
 
     :raises StaleVersion: `expected` is given and is not the current version (0: there is none).
+    :raises Refused: it holds a key or a token and the account refuses those.
     """
+    draft = draft.guarded(policy)
     act = Act("write", actor, now, policy, reason=draft.reason)
     # Nobody waits for a lock unless two write the same entry at once; who loses decides again, then under a lock.
     for attempt in range(ATTEMPTS):
@@ -171,7 +186,11 @@ def planned(draft: Draft, found: Sequence[Head], act: Act) -> Move:
 
 
 def plan(draft: Draft, head: Head | None, act: Act, *, since: int = 0) -> Move:
-    """Return what writing a draft over an entry as it stands does (RULES.md 7, same claim)."""
+    """Return what writing a draft over an entry as it stands does (RULES.md 7, same claim).
+
+    :raises Refused: it holds a key or a token and the account refuses those.
+    """
+    draft = draft.guarded(act.policy)
     claim = ledger.claimed(
         draft.value,
         agent_id=draft.agent_id,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memories.rules.kinds import DecayKind, Model
+from memories.rules.kinds import DecayKind, Model, SecretsRule
 from memories.rules.policy import Policy
 from senselab.errors import Invalid
 
@@ -44,6 +44,16 @@ MODELS = Choice(
 DECAYS = Choice(
     "decay", "Wears down by", ((DecayKind.HALF_LIFE.value, "half-life"), (DecayKind.DAILY_RATE.value, "daily rate"))
 )
+SECRETS = Choice(
+    "secrets",
+    "A value that holds one is",
+    (
+        (SecretsRule.OFF.value, "stored; nobody looks"),
+        (SecretsRule.FLAG.value, "stored and sent to review"),
+        (SecretsRule.REDACT.value, "stored without it"),
+        (SecretsRule.REFUSE.value, "refused"),
+    ),
+)
 GROUPS = (
     Group(
         "Silence",
@@ -78,6 +88,7 @@ GROUPS = (
             Field("age_rate", "Ages by, a day", 0, 1, 0.01),
         ),
     ),
+    Group("Keys and tokens", (SECRETS,)),
     Group(
         "Feedback",
         (

@@ -1,0 +1,103 @@
+"""Keys and tokens in what agents write: refused, redacted, or stored as they are, as the account's policy says."""
+
+import logging
+
+import pytest
+from django.utils import timezone
+
+from memories import screening
+from memories.services import policies
+from memories.services.ledger import Actor
+
+KEY = "AKIA" + "QWERTYUIOPASDFGH"
+STRUCK = "[redacted: AWS Access Key]"
+
+
+@pytest.fixture
+def rule(account):
+    """Let the account have this rule from now on."""
+
+    def saved(word):
+        account.refresh_from_db()
+        policies.save(
+            account.pk, {"secrets": word}, expected=account.policy_version, actor=Actor("person", "ada"),
+            reason="keys belong elsewhere", now=timezone.now(),
+        )  # fmt: skip
+
+    return saved
+
+
+def dumped(bot):
+    """Return all that can be read of an account."""
+    asked = ("entries", "change-sets", "review", "policy", "timeline")
+    return b"".join(bot.get(path).content for path in asked).decode()
+
+
+def test_by_default_a_key_is_stored_as_it_came(bot):
+    assert bot.write("shop", "aws", f"use {KEY}").json()["value"] == f"use {KEY}"
+    assert bot.get("policy").json()["values"]["secrets"] == "flag"
+
+
+@pytest.mark.parametrize("word", ["off", "flag"])
+def test_where_nothing_is_done_before_storing_nothing_is_looked_at(bot, rule, monkeypatch, word):
+    rule(word)
+    monkeypatch.delattr(screening, "hits")
+    assert bot.write("shop", "aws", KEY).status_code == 200
+
+
+def test_refused_it_is_stored_nowhere_and_named_nowhere(bot, rule, caplog):
+    rule("refuse")
+    with caplog.at_level(logging.DEBUG):
+        answer = bot.write("shop", "aws", {"note": "for the deploy", "key": KEY})
+    assert answer.status_code == 422
+    (place,) = answer.json()["errors"]
+    assert place["pointer"] == "/value"
+    assert "AWS Access Key" in place["detail"]
+    assert KEY not in answer.content.decode() + caplog.text + dumped(bot)
+    assert bot.get("entries").json()["total"] == 0
+    assert bot.write("shop", "aws", "it is in the vault").status_code == 200
+
+
+def test_redacted_the_rest_is_stored_and_answered(bot, rule):
+    rule("redact")
+    told = bot.write("shop", "aws", {"key": KEY, "n": 1.50}, artifact_refs=[{"uri": f"s3://{KEY}@bucket"}]).json()
+    assert told["value"] == {"key": STRUCK, "n": 1.5}
+    assert told["artifact_refs"] == [{"uri": f"s3://{STRUCK}@bucket"}]
+    assert bot.read("shop", "aws")["content_hash"] == told["content_hash"]
+    assert KEY not in dumped(bot)
+
+
+def test_each_way_in_obeys(bot, reviewer, rule):
+    bot.write("shop", "old", 1)
+    rule("refuse")
+    name = {"entity_path": "shop", "key": "old"}
+    refused = {
+        "commit": bot.post(
+            "commits", {"writes": [{**name, "value": 2}, {"entity_path": "a", "key": "b", "value": KEY}]}
+        ),
+        "feedback": bot.post("feedback", {**name, "outcome": "superseded", "replacement": {"value": KEY}}),
+        "edit": reviewer.post(
+            "review/decisions", {"decision": "edit", "value": KEY, "items": [{**name, "version": 1}]}
+        ),
+        "event": bot.post("events", {"source": "ci", "entity_path": "shop", "key": "seen", "value": KEY}),
+        "private": bot.write("shop", "own", KEY, shared=False),
+    }
+    assert {way: answer.status_code for way, answer in refused.items()} == dict.fromkeys(refused, 422)
+    assert refused["commit"].json()["errors"][0]["pointer"] == "/writes/1/value"
+    assert bot.read("shop", "old")["value"] == 1
+    assert bot.get("entries").json()["total"] == 1
+
+
+def test_what_cannot_be_looked_through_in_time_is_refused(bot, rule, monkeypatch):
+    rule("redact")
+    whole = screening.hits
+    monkeypatch.setattr(screening, "hits", lambda text: whole(text, seconds=0.0))
+    answer = bot.write("shop", "long", "eyJ" * 1_000)
+    assert answer.status_code == 422
+    assert "too long" in answer.json()["errors"][0]["detail"]
+    assert bot.get("entries").json()["total"] == 0
+
+
+def test_a_rule_that_is_none_is_refused(bot, rule):
+    with pytest.raises(policies.Invalid):
+        rule("perhaps")
