@@ -21,6 +21,8 @@ HOST = env.str("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 WEB_WORKERS = env.int("WEB_WORKERS", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=4)
+# A statement that an answer waits for is stopped after so long, and the answer is 503: clients give up after 30 s.
+ANSWER_SECONDS = env.int("ANSWER_SECONDS", default=10)
 # How many streams each web process keeps open; they have threads of their own, and one more is refused with 503.
 STREAMS = env.int("STREAMS", default=8)
 

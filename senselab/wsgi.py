@@ -9,11 +9,16 @@ pages = get_wsgi_application()
 
 # Only now are there models to import.
 from django.conf import settings  # noqa: E402
+from django.db import connections  # noqa: E402
 
 from memories.recalls import buffer  # noqa: E402
 from senselab import measuring  # noqa: E402
 from senselab.admission import Gate, admitting  # noqa: E402
 from senselab.mcp.door import door  # noqa: E402
+
+# For what answers somebody; jobs and commands take their time.
+options = connections.settings["default"]["OPTIONS"]
+options["options"] = f"{options.get('options', '')} -c statement_timeout={settings.ANSWER_SECONDS}s".strip()
 
 application = admitting(door(pages), Gate(settings.WEB_THREADS, refused=measuring.REFUSED.inc))
 buffer.start()

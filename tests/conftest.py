@@ -173,8 +173,8 @@ def wait_until_open(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def serving(database_url: str, *, workers: int = 1) -> Iterator[Server]:
-    """Run the server over a database, as `up` does but for its number of processes."""
+def serving(database_url: str, *, workers: int = 1, **settings: str) -> Iterator[Server]:
+    """Run the server over a database, as `up` does but for its number of processes and some settings."""
     port = free_port()
     environment = {
         **os.environ,
@@ -183,6 +183,7 @@ def serving(database_url: str, *, workers: int = 1) -> Iterator[Server]:
         "PYTHONPATH": str(ROOT),
         # As many calls at work as there are threads, so that none is sent away while a test races.
         "WEB_THREADS": "8",
+        **settings,
     }
     manage = [sys.executable, str(ROOT / "manage.py"), "collectstatic", "--noinput", "--verbosity", "0"]
     subprocess.run(manage, env=environment, cwd=ROOT, check=True)

@@ -241,7 +241,7 @@ class MemoryGraph(APIView):
     def get(self, request: Request, agent_id: str) -> HttpResponse:
         """Return the edges around an agent, two steps far, and the nodes they join."""
         limit = min(limit_of(request.query_params), 500)
-        asked = Asked(names.clean_name(agent_id), depth=2, limit=limit)
+        asked = Asked(names.clean_name(agent_id), timezone.now(), depth=2, limit=limit)
         found = neighbours.neighbours(viewer_of(request), asked)
         nodes = {edge.source: edge.source_type for edge in found} | {edge.target: edge.target_type for edge in found}
         told = {

@@ -208,6 +208,7 @@ class Neighbours(APIView):
         limit = whole(query.get("limit", ""), "/limit", 1, 2**31)
         asked = Asked(
             entity=names.clean_reference(query.get("entity", ""), 0, "/entity"),
+            now=timezone.now(),
             relation=asked_name(query.get("relation", ""), "/relation"),
             out=out,
             into=into,

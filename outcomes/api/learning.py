@@ -14,6 +14,7 @@ from memories.rules import names
 from memories.rules.refusals import Refused
 from outcomes import curve, learning
 from outcomes.api import learning_docs
+from outcomes.tracing import listing
 from senselab import api
 from senselab.errors import Invalid
 
@@ -56,7 +57,8 @@ class Explain(APIView):
         if not ref:
             raise Invalid("outcome_ref is missing.", "/outcome_ref")
         agent_id = identity.agent_of(request)
-        found = learning.explained(identity.viewer_of(request, agent_id), names.clean_path(ref, pointer="/outcome_ref"))
+        viewer = identity.viewer_of(request, agent_id)
+        found = learning.explained(viewer, names.clean_path(ref, pointer="/outcome_ref"))
         outcome, effects = found if found else (None, [])
         told: dict[str, Any] = {
             "outcome_ref": ref,
@@ -65,7 +67,7 @@ class Explain(APIView):
             "outcome_type": outcome.outcome_type if outcome else None,
             "causal_chain_length": len(effects),
             "causal_entries": [cause(effect) for effect in effects],
-            "external_contexts": [],
+            "external_contexts": listing.contexts(viewer, outcome.pk) if outcome else [],
         }
         return api.answer(told)
 

@@ -75,6 +75,7 @@ class Outcomes(APIView):
         }
         told["immutable_trace_id"] = done.trace_id
         told["memory_gap"] = gap
+        told["unknown_keys"] = list(done.unknown) or None
         headers = {"X-Change-Set": str(done.change_set_id)} if done.change_set_id else {}
         return api.answer({name: value for name, value in told.items() if value is not None}, headers=headers)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -32,6 +33,7 @@ class Asked:
     """From which node, along which edges, how far; on a branch with what holds on main."""
 
     entity: str
+    now: datetime
     relation: str = ""
     out: bool = True
     into: bool = True
@@ -64,15 +66,16 @@ def neighbours(viewer: Viewer, asked: Asked) -> list[Edge]:
 
 
 def _ends(asked: Asked, edge: Edge, front: set[str]) -> Iterable[str]:
-    """Yield the nodes an edge leads to from the front."""
-    if asked.out and edge.source in front:
+    """Yield the nodes an edge leads to from the front; what goes together leads both ways."""
+    both = edge.relation == facts.TOGETHER
+    if (asked.out or both) and edge.source in front:
         yield edge.target
-    if asked.into and edge.target in front:
+    if (asked.into or both) and edge.target in front:
         yield edge.source
 
 
 def _level(viewer: Viewer, asked: Asked, front: Sequence[str]) -> list[Edge]:
-    known = facts.around(viewer, front, asked.branches, out=asked.out, into=asked.into)
+    known = facts.around(viewer, front, asked.branches, out=asked.out, into=asked.into, now=asked.now)
     wanted = [edge for edge in known if asked.relation in ("", edge.relation) and edge.confidence >= asked.least]
     # An edge that was told says more: how often, and by whom.
     edges = {edge.same: edge for edge in [*wanted, *_told(viewer, asked, front)]}

@@ -1,6 +1,6 @@
 """What happens when a task ends: the outcome is stored once, and credits or discredits what it relied on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -25,10 +25,11 @@ from outcomes.rules import Judged, Report
 from outcomes.services import storing, tracing
 
 STORED = """
-    SELECT o.id, o.committed_at, f.entry_id, max(f.version_made),
+    SELECT o.id, o.committed_at, f.entry_id, max(f.version_made), max(e.entity_path || '/' || e.key),
            (SELECT t.id FROM outcomes_trace t WHERE t.account_id = o.account_id AND t.outcome_id = o.id LIMIT 1)
       FROM outcomes_outcome o
-      LEFT JOIN memories_effect f ON f.account_id = o.account_id AND f.outcome_id = o.id AND f.version_made IS NOT NULL
+      LEFT JOIN memories_effect f ON f.account_id = o.account_id AND f.outcome_id = o.id
+      LEFT JOIN memories_entry e ON e.account_id = f.account_id AND e.id = f.entry_id
      WHERE o.account_id = %s AND o.digest = %s
      GROUP BY o.account_id, o.id, o.committed_at, f.entry_id
 """
@@ -46,7 +47,10 @@ DIGESTS = """
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What an outcome did: the last version it made of each entry, by entry id, and whether it had been told before."""
+    """What an outcome did: the last version it made of each entry, by entry id, and whether it had been told before.
+
+    `unknown` are the entry keys it cited that name nothing its reporter may see, and so taught nothing.
+    """
 
     outcome_id: int
     made: dict[int, int]
@@ -54,6 +58,7 @@ class Committed:
     change_set_id: int | None
     at: datetime
     trace_id: UUID | None = None
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -83,6 +88,7 @@ def commit(
     judged = [] if report.replayed else rules.steps(report)
     found = _resolve(account_id, report, judged, now, viewer)
     done = _apply(account_id, outcome_id, report, judged, found, actor, policy, now)
+    done = replace(done, unknown=_unknown(report, found))
     if report.told.get("trace_follows"):
         return done
     read = list(found.values())
@@ -118,8 +124,15 @@ def _stored(account_id: int, report: Report) -> Committed:
     with connection.cursor() as cursor:
         cursor.execute(STORED, [account_id, rules.digest(report)])
         rows = cursor.fetchall()
-    made = {entry_id: version for _, _, entry_id, version, _ in rows if entry_id is not None}
-    return Committed(rows[0][0], made, True, None, rows[0][1], rows[0][4])
+    made = {entry_id: version for _, _, entry_id, version, _, _ in rows if version is not None}
+    known = {row[4] for row in rows}
+    return Committed(rows[0][0], made, True, None, rows[0][1], rows[0][5], _unknown(report, known))
+
+
+def _unknown(report: Report, found: Collection[str]) -> tuple[str, ...]:
+    """Return the keys that named nothing; a replayed outcome looks none up."""
+    cited = [] if report.replayed else [key for step in rules.steps(report) for key in step.keys]
+    return tuple(key for key in rules.distinct(cited) if key not in found)
 
 
 def _resolve(

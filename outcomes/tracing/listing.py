@@ -168,6 +168,13 @@ def of_outcome(viewer: Viewer, outcome_id: int) -> UUID | None:
     return row[0] if row else None
 
 
+def contexts(viewer: Viewer, outcome_id: int) -> list[Any]:
+    """Return what an agent was told from outside on its way to an outcome, [] where no trace says so."""
+    trace_id = of_outcome(viewer, outcome_id)
+    row = one(viewer, trace_id) if trace_id else None
+    return told(viewer, [row])[0]["external_contexts"] if row else []
+
+
 def told(viewer: Viewer, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return traces as they travel, each as its agent told it but for what is hidden; five statements for all."""
     outcomes = from_outcomes.told(viewer, [row.outcome_id for row in rows if row.body is None and row.outcome_id])

@@ -216,7 +216,7 @@ def outcome(
     body: dict[str, Any] = {"outcome_ref": ref, "outcome_type": kind, "causal_entry_keys": keys or []}
     body |= {"task_input": task, "session_metadata": {"verified_by": verified_by} if verified_by else None}
     with ending():
-        show(context.obj.post("outcomes", body), as_json, lambda told: showing.entries(told["entries"]))
+        show(context.obj.post("outcomes", body), as_json, showing.outcome)
 
 
 @review.command("list")

@@ -64,3 +64,10 @@ def entry(told: dict[str, Any]) -> Iterator[str]:
 def entries(told: list[dict[str, Any]]) -> Iterator[str]:
     for one in told:
         yield from entry(one)
+
+
+def outcome(told: dict[str, Any]) -> Iterator[str]:
+    """Yield what an outcome moved, and which of the entries it named are not there."""
+    yield from entries(told["entries"])
+    for key in told.get("unknown_keys", ()):
+        yield f"{key}  is unknown here; nothing was learned about it"

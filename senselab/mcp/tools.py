@@ -119,7 +119,9 @@ class Tools:
         body |= {"task_input": task_input, "session_metadata": {"verified_by": verified_by} if verified_by else None}
         done = self.ask(context, "POST", "outcomes", body=body)
         rows = [budget.row({**entry, "value": None}) for entry in done["entries"]]
-        return budget.whole({"affected_entries": done["affected_entries"], "entries": rows}, budget.USUAL)
+        told = {"affected_entries": done["affected_entries"], "entries": rows}
+        unknown = {"unknown_keys": done["unknown_keys"]} if "unknown_keys" in done else {}
+        return budget.whole(told | unknown, budget.USUAL)
 
     def feedback(
         self,

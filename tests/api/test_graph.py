@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from memories.recalls import buffer
 from tests.api.conftest import Caller
 
 
@@ -75,11 +76,49 @@ def test_what_the_tables_know_nobody_has_to_tell(bot: Caller, helper: Caller) ->
         ("shop/checkout/retry", "informed", "T-1"),
         ("agent/deploy-bot", "wrote", "shop/checkout/retry"),
     }
+    assert ("agent/helper", "read", "shop/checkout/retry") in near(bot, "agent/helper")
     assert ("shop/checkout/retry", "references", "shop/checkout/base") in near(bot, "shop/checkout/base")
     assert near(bot, "T-1") == [("shop/checkout/retry", "informed", "T-1")]
     assert len(near(bot, "agent/deploy-bot", relation="wrote")) == 2
     tell(bot, edge("shop/checkout/retry", "shop/checkout/base"))
     assert len(near(bot, "shop/checkout/base", relation="references")) == 1
+
+
+def test_who_read_an_entry_is_a_neighbour_of_it(bot: Caller, helper: Caller) -> None:
+    bot.write("shop", "a", 1)
+    for _ in range(3):
+        helper.read("shop", "a")
+    buffer.flush()
+
+    (told,) = bot.get("pro/graph/neighbors", entity="shop/a", relation="read").json()["edges"]
+
+    assert (told["source_entity"], told["source_type"], told["target_entity"]) == ("agent/helper", "agent", "shop/a")
+    assert near(bot, "shop/a", relation="read", direction="outgoing") == []
+
+
+def test_what_an_outcome_relied_on_together_hangs_together_both_ways_and_once(bot: Caller) -> None:
+    for key in "abc":
+        bot.write("shop", key, 1)
+    bot.report("T-1", "success", "shop/a", "shop/b")
+    bot.report("T-2", "success", "shop/b", "shop/a", "shop/c")
+
+    told = bot.get("pro/graph/neighbors", entity="shop/a", relation="co_occurs_with").json()["edges"]
+
+    assert {one["target_entity"]: one["evidence_count"] for one in told} == {"shop/b": 2, "shop/c": 1}
+    assert len(near(bot, "shop/b", relation="co_occurs_with", direction="incoming")) == 2
+    # The third edge of the triangle; told by a client the other way round it is the same edge.
+    tell(bot, edge("shop/c", "shop/b", "co_occurs_with"))
+    assert len(near(bot, "shop/a", relation="co_occurs_with", direction="outgoing", depth=2)) == 3
+
+
+def test_what_was_used_beside_a_private_entry_does_not_hang_with_it_for_others(bot: Caller, helper: Caller) -> None:
+    bot.write("shop", "a", 1)
+    bot.write("shop", "own", 1, shared=False)
+    bot.report("T-1", "success", "shop/a", "shop/own")
+
+    assert near(helper, "shop/a", relation="co_occurs_with") == []
+    assert near(helper, "shop/own") == []
+    assert len(near(bot, "shop/own", relation="co_occurs_with")) == 1
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,16 @@ def test_an_outcome_is_explained_by_what_the_caller_may_see(bot, helper):
     assert helper.get("explain").status_code == 422
 
 
+def test_what_an_agent_was_told_from_outside_explains_an_outcome(bot, helper):
+    pager = {"label": "pager", "summary": "It burns.", "source": "pagerduty", "recorded_at": "2026-11-30T10:00:00Z"}
+    bot.report("t1", "success", trace_follows=True)
+    bot.report("t2", "success", trace_follows=True)
+    told = bot.post("traces", {"outcome_ref": "t1", "outcome_type": "success", "external_contexts": [pager]})
+    assert told.status_code == 200
+    assert helper.get("explain", outcome_ref="t1").json()["external_contexts"] == [pager]
+    assert helper.get("explain", outcome_ref="t2").json()["external_contexts"] == []
+
+
 def test_tasks_become_examples_and_those_on_private_entries_stay_private(bot, helper):
     bot.write("shop", "own", "secret", shared=False)
     bot.report("t1", "success", task_input="deploy", response_text="done well")

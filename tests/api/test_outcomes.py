@@ -95,6 +95,16 @@ def test_missing_keys_are_skipped_and_still_share_the_credit(bot):
     assert 0.7 < told["entries"][0]["confidence"] < alone
 
 
+def test_keys_that_name_nothing_the_reporter_sees_are_told_at_first_and_again(bot, helper):
+    bot.write("shop", "k", 1)
+    helper.write("shop", "own", 1, shared=False)
+    failed = {"outcome_type": "failure", "causal_entry_keys": ["shop/old", "shop/own"]}
+    told = [bot.report("t", "success", "shop/k", "shop/typo", attempts=[failed]).json() for _ in range(2)]
+    assert [sorted(one["unknown_keys"]) for one in told] == [["shop/old", "shop/own", "shop/typo"]] * 2
+    assert "unknown_keys" not in bot.report("t2", "success", "shop/k").json()
+    assert bot.report("t3", "success", "shop/typo").json()["unknown_keys"] == ["shop/typo"]
+
+
 def test_an_outcome_in_doubt_discredits_and_the_thresholds_move_the_status(bot):
     bot.write("shop", "k", 1, confidence=0.7)
     told = bot.report("t", "failure", "shop/k").json()["entries"][0]

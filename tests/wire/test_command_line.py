@@ -57,6 +57,7 @@ def test_outcomes_and_verdicts_move_it_and_a_rollback_takes_it_back(run):
     run("write", "shop", "retry", "3")
     moved = told(run("outcome", "deploy-1", "success", "shop/retry", "--verified-by", "ci", "--json"))
     assert moved["affected_entries"] == 1
+    assert "shop/retyr  is unknown here" in run("outcome", "deploy-2", "success", "shop/retyr").stdout
     up = told(run("reinforce", "shop", "retry", "--json"))["entry"]["confidence"]
     down = told(run("correct", "shop", "retry", "--note", "no", "--json"))["entry"]["confidence"]
     assert down < up
