@@ -27,8 +27,8 @@ port = 5432
 unix_socket_directories = '{sockets}'
 unix_socket_permissions = 0700
 max_connections = 120
-shared_buffers = 256MB
-effective_cache_size = 1GB
+shared_buffers = {shared}MB
+effective_cache_size = {cached}MB
 work_mem = 16MB
 maintenance_work_mem = 128MB
 max_wal_size = 2GB
@@ -172,12 +172,27 @@ def initialise(place: Place, binaries: Path) -> None:
     fresh.rename(place.cluster)
 
 
+def memory() -> int:
+    """Return how many MiB of memory this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+
+
+def shared_megabytes() -> int:
+    """Return how much the server keeps in memory by itself: an eighth of the machine's, from 128 MiB to 2 GiB.
+
+    A million entries have about 2 GiB of indexes; with less, jobs that touch them all wait for pages.
+    """
+    return min(max(memory() // 8, 128), 2048)
+
+
 def configure(place: Place, *, durable: bool) -> list[str]:
     """Write the configuration and return the server's arguments."""
     # The files stand outside the data directory: root must not write where the server's user could put a symbolic link.
     people = {pwd.getpwuid(uid).pw_name for uid in {0, os.geteuid(), place.home.stat().st_uid}}
     texts = {
-        "config_file": CONFIGURATION.format(sockets=place.sockets, durable="on" if durable else "off"),
+        "config_file": CONFIGURATION.format(
+            sockets=place.sockets, durable="on" if durable else "off", shared=shared_megabytes(), cached=memory() // 2
+        ),
         "hba_file": "local all all peer map=senselab\nlocal replication all peer map=senselab\n",
         "ident_file": "".join(f'senselab "{person}" {NAME}\n' for person in sorted(people)),
     }

@@ -3,8 +3,13 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from memories.recalls import buffer
+from memories import recalls
+from memories.models import Entry
+from memories.recalls import Read
+from memories.rules.policy import DEFAULT
+from senselab.accounts.models import Account
 from tests.api.conftest import Caller
 
 
@@ -76,7 +81,7 @@ def test_what_the_tables_know_nobody_has_to_tell(bot: Caller, helper: Caller) ->
         ("shop/checkout/retry", "informed", "T-1"),
         ("agent/deploy-bot", "wrote", "shop/checkout/retry"),
     }
-    assert ("agent/helper", "read", "shop/checkout/retry") in near(bot, "agent/helper")
+    assert ("agent/oncall-helper", "read", "shop/checkout/retry") in near(bot, "agent/oncall-helper")
     assert ("shop/checkout/retry", "references", "shop/checkout/base") in near(bot, "shop/checkout/base")
     assert near(bot, "T-1") == [("shop/checkout/retry", "informed", "T-1")]
     assert len(near(bot, "agent/deploy-bot", relation="wrote")) == 2
@@ -84,15 +89,19 @@ def test_what_the_tables_know_nobody_has_to_tell(bot: Caller, helper: Caller) ->
     assert len(near(bot, "shop/checkout/base", relation="references")) == 1
 
 
-def test_who_read_an_entry_is_a_neighbour_of_it(bot: Caller, helper: Caller) -> None:
+def test_who_read_an_entry_is_a_neighbour_of_it(bot: Caller, account: Account) -> None:
     bot.write("shop", "a", 1)
-    for _ in range(3):
-        helper.read("shop", "a")
-    buffer.flush()
+    entry = Entry.objects.get(account_id=account.pk, key="a")
+    read = Read(entry.pk, 1, "agent/oncall-helper", "", timezone.now(), 20)
+    recalls.write(account.pk, DEFAULT, [read, read])
 
     (told,) = bot.get("pro/graph/neighbors", entity="shop/a", relation="read").json()["edges"]
 
-    assert (told["source_entity"], told["source_type"], told["target_entity"]) == ("agent/helper", "agent", "shop/a")
+    assert (told["source_entity"], told["source_type"], told["target_entity"]) == (
+        "agent/oncall-helper",
+        "agent",
+        "shop/a",
+    )
     assert near(bot, "shop/a", relation="read", direction="outgoing") == []
 
 

@@ -125,6 +125,7 @@ def work_for(name: str, seconds: float) -> None:
 STEPS: dict[str, Callable[[], int]] = {
     "first ranking": tiers,
     "ranking again": tiers,
+    "decay, first look": decay,
     "decay, nothing due": decay,
     "decay, 1 % due": decay,
     "decay, all drifted": decay,
@@ -146,7 +147,7 @@ class Bench:
         from tests.load import seed_time
 
         with seed_time.store(self.name, self.figures.entries) as store:
-            self.steps("first ranking", "ranking again", "decay, nothing due")
+            self.steps("first ranking", "ranking again", "decay, first look", "decay, nothing due")
             store.make_due(100)
             self.steps("decay, 1 % due")
             store.age(1)
