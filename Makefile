@@ -1,6 +1,6 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-compare bench-learning bench-limit bench-search bench-survival bench-time chromium demo lint run soak test test-semantic
+.PHONY: help bench bench-compare bench-learning bench-limit bench-search bench-survival bench-time bench-verify chromium demo lint run soak test test-semantic
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -41,6 +41,9 @@ soak: .venv/testing  ## Kill parts with -9 for ten minutes while agents write, a
 
 bench-survival: .venv/testing  ## Measure export, import and check at 60,000 entries and 200,000 versions.
 	$(VENV) -m tests.load.bench_survival
+
+bench-verify: .venv/testing  ## Measure what recomputing 1,000,000 versions and seals costs.
+	@$(VENV) -m tests.load.bench_verify
 
 bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 entries.
 	@$(VENV) -m tests.load.bench_time

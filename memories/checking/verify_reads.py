@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from typing import Any
 
 from django.db import connection, transaction
 
 from memories.ageing import policy_reads
-from memories.checking import verify, verify_sums
+from memories.checking import halves, verify, verify_sums
 from memories.checking.verify import Entry, Finding, History, Said, Version
 from memories.entry.why import Effect
 from memories.heads import STATE, ClaimHead
@@ -20,7 +20,12 @@ from senselab.accounts.models import Account
 # A batch holds as many entries as have about so many versions; values are read so many at a time.
 VERSIONS, ENTRIES, VALUES = 2_000, 1_000, 50
 
-SIZES = "SELECT e.id, e.version FROM memories_entry e WHERE e.account_id = %s AND e.id > %s ORDER BY e.id LIMIT %s"
+LAST = 2**63 - 1
+
+SIZES = """
+    SELECT e.id, e.version FROM memories_entry e
+     WHERE e.account_id = %s AND e.id > %s AND e.id <= %s ORDER BY e.id LIMIT %s
+"""
 HEADS = f"""
     SELECT e.id, e.branch, e.entity_path, e.key, e.owner, e.version, e.claim_id, e.agent_id, e.written_at, e.salt,
            e.seal, e.integrity_chain, {", ".join(f"e.{name}" for name in STATE)}
@@ -78,10 +83,41 @@ def account_findings(
 ) -> Iterator[tuple[str, Finding]]:
     """Yield (where, what does not fit) for one account, counting in `tally`; a batch is in memory at a time.
 
-    `tell` is called after each batch.
+    `tell` is called after each batch. A large account is looked at by two processes.
     """
+    middle = halves.middle(account.pk, versions(account.pk))
+    if middle is None:
+        yield from entry_findings(account, tally, tell)
+    else:
+        yield from both_halves(account, tally, tell, middle)
+    yield from verify_sums.findings(account.pk)
+
+
+def both_halves(account: Account, tally: Tally, tell: Callable[[], None], middle: int) -> Iterator[tuple[str, Finding]]:
+    before, mine = replace(tally), Tally()
+
+    def told() -> None:
+        both = zip(astuple(before), astuple(mine), second.looked, strict=True)
+        tally.entries, tally.versions, tally.unknown = (sum(three) for three in both)
+        tell()
+
+    with halves.SecondHalf(account.pk, middle) as second:
+        yield from entry_findings(account, mine, told, up_to=middle)
+        if second.ended(told):
+            yield from second.findings()
+            return
+    tally.entries, tally.versions, tally.unknown = (
+        sum(two) for two in zip(astuple(before), astuple(mine), strict=True)
+    )
+    yield from entry_findings(account, tally, tell, after=middle)
+
+
+def entry_findings(
+    account: Account, tally: Tally, tell: Callable[[], None], *, after: int = 0, up_to: int = LAST
+) -> Iterator[tuple[str, Finding]]:
+    """Yield what does not fit in the entries after one id and up to another."""
     policies = policy_reads.known(account.pk, account_policy(account))
-    for ids in entry_batches(account.pk):
+    for ids in entry_batches(account.pk, after, up_to):
         histories = read_histories(account.pk, ids)
         first_said: dict[int, tuple[str, int]] = {}
         for history in histories:
@@ -96,13 +132,11 @@ def account_findings(
             entry, number = first_said[claim_id]
             yield entry, Finding(number, words)
         tell()
-    yield from verify_sums.findings(account.pk)
 
 
-def entry_batches(account_id: int) -> Iterator[list[int]]:
+def entry_batches(account_id: int, last: int = 0, up_to: int = LAST) -> Iterator[list[int]]:
     """Yield ids of entries, ascending, whose versions make about one batch."""
-    last = 0
-    while sizes := rows(SIZES, account_id, last, ENTRIES):
+    while sizes := rows(SIZES, account_id, last, up_to, ENTRIES):
         batch, versions = [], 0
         for entry_id, version in sizes:
             batch.append(entry_id)
@@ -126,30 +160,31 @@ def read_histories(account_id: int, ids: Sequence[int]) -> list[History]:
 
 
 def _entry(row: Sequence[Any]) -> Entry:
-    values = [_plain(value) for value in row]
+    values = _plain(row)
     plain = len(row) - len(STATE)
     return Entry(*[*values[:plain], State(*values[plain:])])
 
 
 def _version(row: Sequence[Any]) -> Version:
-    values = [_plain(value) for value in row]
+    values = _plain(row)
     claim = len(row) - CLAIM
     state = claim - len(STATE)
     return Version(*[*values[:state], State(*values[state:claim]), ClaimHead(*values[claim:])])
 
 
-def _plain(value: Any) -> Any:
-    """Return bytes and tuples for what the database gives as views and lists."""
-    if isinstance(value, memoryview):
-        return bytes(value)
-    return tuple(value) if isinstance(value, list) else value
+# What the database gives as views and lists is compared as bytes and tuples.
+PLAIN: dict[type, Any] = {memoryview: bytes, list: tuple}
+
+
+def _plain(row: Sequence[Any]) -> list[Any]:
+    return [value if type(value) not in PLAIN else PLAIN[type(value)](value) for value in row]
 
 
 def claim_findings(account_id: int, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
     """Yield (claim id, what does not fit) for claims, reading few values at a time."""
     for start in range(0, len(ids), VALUES):
         for claim_id, *row in rows(CLAIMS, account_id, ids[start : start + VALUES]):
-            for words in verify.claim_findings(Said(*map(_plain, row))):
+            for words in verify.claim_findings(Said(*_plain(row))):
                 yield claim_id, words
 
 

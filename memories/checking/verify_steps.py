@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Protocol
 
 from memories.entry.why import Effect
@@ -19,6 +20,8 @@ STANDING = (
     "evidence_success", "evidence_failure", "prior_confidence", "last_outcome", "last_outcome_at", "discredited_at",
     "validators", "positive_reinforcement", "negative_reinforcement",
 )  # fmt: skip
+
+moved = attrgetter(*STANDING)
 
 
 class Stored(Protocol):
@@ -61,6 +64,8 @@ def candidates(
 
 def differing(expected: State, found: State) -> list[tuple[str, Any, Any]]:
     """Return (name, expected, found) of what events move where two states differ."""
+    if moved(expected) == moved(found):
+        return []
     pairs = ((name, getattr(expected, name), getattr(found, name)) for name in STANDING)
     return [(name, one, other) for name, one, other in pairs if one != other]
 

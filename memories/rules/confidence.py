@@ -1,6 +1,5 @@
 """How outcomes move confidence (RULES.md 2)."""
 
-from dataclasses import replace
 from datetime import datetime
 
 from memories.rules.evidence import Record, below
@@ -40,8 +39,8 @@ def apply_outcome(standing: Standing, step: Step, policy: Policy = DEFAULT) -> A
 
     prior = standing.triple.prior if standing.triple.prior is not None else before
     faded = Triple(prior, policy.mass_decay * standing.triple.success, policy.mass_decay * standing.triple.failure)
-    gained = {"success": faded.success + weight} if success else {"failure": faded.failure + weight}
-    triple = replace(faded, **gained)
+    gained, lost = (weight, 0.0) if success else (0.0, weight)
+    triple = Triple(prior, faded.success + gained, faded.failure + lost)
     factor = policy.factor(outcome_type) if policy.model == Model.MULTIPLICATIVE else None
     if factor is None:
         after = triple_confidence(triple, policy)
@@ -56,7 +55,7 @@ def apply_outcome(standing: Standing, step: Step, policy: Policy = DEFAULT) -> A
         after=after,
         surprise=surprise,
         severity=severity,
-        standing=replace(standing, confidence=after, record=record, triple=triple),
+        standing=Standing(after, record, triple, standing.positive, standing.negative),
         first_strike=first_strike,
         faded=triple_confidence(faded, policy) if factor is None else before,
         factor=factor,

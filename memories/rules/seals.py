@@ -35,7 +35,14 @@ def names_digest(salt: bytes, state: State, *names: str) -> bytes:
 
 def references(pattern_refs: Sequence[str], artifact_refs: str) -> str:
     """Return a claim's references as one text, the same however a database spells `artifact_refs` (JSON text)."""
+    return NONE if not pattern_refs and artifact_refs == "[]" else _references(pattern_refs, artifact_refs)
+
+
+def _references(pattern_refs: Sequence[str], artifact_refs: str) -> str:
     return claims.normal_form(f"[{json.dumps(list(pattern_refs))},{artifact_refs}]").decode("ascii")
+
+
+NONE = _references((), "[]")
 
 
 def claim_content(salt: bytes, value: str, references: str) -> bytes:

@@ -1,6 +1,6 @@
 """What an entry is at one moment: the plain value that services move from one version to the next."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
@@ -65,10 +65,12 @@ class State:
     def with_standing(self, standing: Standing, policy: Policy) -> Self:
         """Return this state with another standing, and the label that follows from its record."""
         record, triple = standing.record, standing.triple
-        return replace(
-            self,
-            confidence=standing.confidence,
+        # Name by name: `replace` would ask for every field again, which whoever checks a million versions feels.
+        return type(self)(
+            memory_type=self.memory_type,
+            status=self.status,
             evidence_status=label(record, policy, confidence=standing.confidence),
+            confidence=standing.confidence,
             triple_prior=triple.prior,
             triple_success=triple.success,
             triple_failure=triple.failure,
@@ -84,4 +86,10 @@ class State:
             validators=record.validators,
             positive_reinforcement=standing.positive,
             negative_reinforcement=standing.negative,
+            held_at=self.held_at,
+            freshness=self.freshness,
+            shared=self.shared,
+            pinned=self.pinned,
+            ttl_at=self.ttl_at,
+            superseded_by=self.superseded_by,
         )
