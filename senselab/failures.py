@@ -5,6 +5,7 @@ whether it was stored.
 """
 
 import logging
+import re
 import select
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ KNOWN = {
     "55P03": Passing("Something else holds what this needs. Nothing was stored.", 2),
     "58": Passing("The database cannot use its files. Nothing was stored.", 30),
 }
+# Who is not let in hears why, without a code.
+NO_PLACE = r"too many clients already|too many connections for|remaining connection slots are reserved"
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -61,6 +64,8 @@ def passing(error: BaseException | None) -> Passing | None:
         state = getattr(cause.__cause__, "sqlstate", None) or getattr(cause, "sqlstate", None) or ""
         if not state and not is_broken(cause):
             return None
+        if not state and re.search(NO_PLACE, str(cause)):
+            return KNOWN["53300"]
         fitting = [prefix for prefix in KNOWN if prefix and state.startswith(prefix)]
         return KNOWN[max(fitting, key=len)] if fitting else (AWAY if not state else None)
     return None

@@ -1,5 +1,6 @@
 """What passes by itself is 503 with seconds to wait, once more where that is safe, never a lie: real failures."""
 
+import contextlib
 import json
 import secrets
 import threading
@@ -198,6 +199,45 @@ def test_a_write_that_meets_deadlocks_twice_is_told_to_come_back(place, bot):
     with connection.execute_wrapper(met):
         assert "waited for each other" in refused(write(bot), 1)
     assert stored(place[0]) == []
+
+
+def outrun(account, when):
+    """Let somebody change the account between two looks of a serializable transaction, once, before `when`."""
+    left = [1]
+
+    def race(execute, sql, params, many, context):
+        if when in str(sql) and left:
+            left.clear()
+            change = "UPDATE accounts_account SET name = name WHERE id = %s"
+            with transaction.atomic():
+                context["cursor"].execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+                context["cursor"].execute("SELECT name FROM accounts_account WHERE id = %s", [account.pk])
+                with other() as operator:
+                    operator.execute(change, [account.pk])
+                context["cursor"].execute(change, [account.pk])
+            raise AssertionError("nobody was outrun")
+        return execute(sql, params, many, context)
+
+    return connection.execute_wrapper(race)
+
+
+def test_a_write_that_could_not_be_serialized_is_made_once_more(place, bot):
+    with outrun(place[0], "INSERT INTO memories_entry"):
+        assert write(bot).status_code == 200
+    assert stored(place[0]) == [(1,)]
+
+
+def test_a_database_without_a_connection_to_spare_is_said(place, bot):
+    assert write(bot).status_code == 200
+    connection.close()
+    taken = []
+    with contextlib.ExitStack() as ends:
+        ends.callback(lambda: [one.close() for one in taken])
+        with contextlib.suppress(psycopg.OperationalError):
+            taken.extend(other() for _ in range(1_000))
+        assert "no connection to spare" in refused(write(bot, value=2), 2)
+    assert write(bot, value=2).status_code == 200
+    assert stored(place[0]) == [(2,)]
 
 
 @pytest.mark.parametrize("path", ["/login/", "/"])

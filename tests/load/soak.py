@@ -162,6 +162,7 @@ def agent(number: int, url: str, key: str, ends: float, out: Any) -> None:
     """Write, report and decide until the end, and send what was acknowledged; every call carries its own key."""
     writes: list[Said] = []
     outcomes: list[Said] = []
+    decided: list[int] = []
     statuses: Counter[int] = Counter()
     chance, step = random.Random(number), 0
     while time.time() < ends:
@@ -186,7 +187,21 @@ def agent(number: int, url: str, key: str, ends: float, out: Any) -> None:
         if step % 7 == 0:
             review = {"entity_path": "soak", "key": name, "outcome": chance.choice(["accepted", "rejected"])}
             again(f"{url}/api/v1/feedback", review, key, f"f{number}-{step}", ends, statuses)
-    out.put((writes, outcomes, statuses))
+        if step % 5 == 0:
+            decided += decide(url, key, f"d{number}-{step}", ends, statuses)
+    out.put((writes, outcomes, decided, statuses))
+
+
+def decide(url: str, key: str, once: str, ends: float, statuses: Counter[int]) -> list[int]:
+    """Decide about what waits for review first, and return the change set that was acknowledged, if any."""
+    status, queue = call(f"{url}/api/v1/review?limit=1", None, key)
+    if status != 200 or not queue["items"]:
+        return []
+    first = queue["items"][0]
+    items = [{"entity_path": first["entity_path"], "key": first["key"], "version": first["version"]}]
+    body = {"items": items, "decision": random.choice(["accept", "archive", "reject"]), "reason": "soak"}
+    status, told = again(f"{url}/api/v1/review/decisions", body, key, once, ends, statuses)
+    return [told["change_set"]] if status == 200 and told["done"] else []
 
 
 def again(url: str, body: Any, key: str, once: str, ends: float, statuses: Counter[int]) -> tuple[int, Any]:
@@ -242,21 +257,27 @@ def faults(address: str, results: list[Any]) -> list[str]:
             ).fetchall()
         )
         refs = Counter(ref for (ref,) in connection.execute("SELECT outcome_ref FROM outcomes_outcome"))
+        sets = {number for (number,) in connection.execute("SELECT id FROM memories_changeset WHERE kind = 'decision'")}
         steps = Counter(
             connection.execute(
                 "SELECT c.value FROM memories_entryversion v JOIN memories_claim c ON c.id = v.claim_id"
                 " AND c.account_id = v.account_id WHERE v.change IN ('created', 'written')"
             ).fetchall()
         )
-    writes = [said for one, _, _ in results for said in one]
-    told = [said.key for _, one, _ in results for said in one]
+    writes = [said for one, _, _, _ in results for said in one]
+    told = [said.key for _, one, _, _ in results for said in one]
+    decided = [number for _, _, one, _ in results for number in one]
+    gone = set(decided) - sets
+    found += [f"{len(gone)} acknowledged decisions are not there"] if gone else []
+    found += ["a decision was acknowledged twice"] if len(decided) != len(set(decided)) else []
     lost = [said for said in writes if (said.key, said.version) not in versions]
     found += [f"{len(lost)} acknowledged writes are not there, such as {lost[0]}"] if lost else []
     missing = [ref for ref in told if refs[ref] != 1]
     found += [f"{len(missing)} acknowledged outcomes are not there once, such as {missing[0]}"] if missing else []
     twice = [value for value, times in steps.items() if times > 1]
     found += [f"{len(twice)} writes are there twice, such as {twice[0]}"] if twice else []
-    print(f"  {len(writes):,} writes and {len(told):,} outcomes acknowledged, {len(versions):,} written versions there")
+    acknowledged = f"{len(writes):,} writes, {len(told):,} outcomes and {len(decided):,} decisions acknowledged"
+    print(f"  {acknowledged}, {len(versions):,} written versions there")
     return found
 
 
@@ -271,7 +292,7 @@ def main(seconds: float) -> int:
             back = torment(product, seconds)
             results = told()
         product.wait()
-        statuses = sum((one for _, _, one in results), Counter())
+        statuses = sum((one for _, _, _, one in results), Counter())
         print(f"  answers: {dict(statuses)}; kills: {len(back)}; longest away {max(back, default=0):.1f} s")
         from senselab import postgres
 
@@ -280,7 +301,7 @@ def main(seconds: float) -> int:
         print(f"  {verified.stdout.strip().splitlines()[-1] if verified.stdout else verified.stderr}")
         found += ["verify found what does not fit"] if verified.returncode else []
         found += [f"left running: {one}" for one in product.stop()]
-        if found or not sum(len(one) for one, _, _ in results):
+        if found or not sum(len(one) for one, _, _, _ in results):
             print((Path(folder) / "log").read_text(errors="replace")[-4000:], file=sys.stderr)
     for words in found:
         print(f"NOT SO: {words}")

@@ -1,0 +1,130 @@
+"""A disk that fills up under the database: writes hear 503, reads go on, and with room all is as it was."""
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from senselab import cluster
+from senselab.accounts import services as accounts
+
+MB = 1024 * 1024
+
+
+class Disk:
+    """What the claims are stored on: it can be filled, and have room again."""
+
+    def fill(self) -> None:
+        raise NotImplementedError
+
+    def make_room(self) -> None:
+        raise NotImplementedError
+
+
+class Small(Disk):
+    """A file system of so many MB in memory that the table of claims was moved to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.filler = folder / "filler"
+
+    def fill(self) -> None:
+        # Two MB are left, so that it is the writes of the test that find the end.
+        size = shutil.disk_usage(self.filler.parent).free - 2 * MB
+        self.filler.write_bytes(b"x" * size)
+
+    def make_room(self) -> None:
+        self.filler.unlink()
+
+
+class Pretended(Disk):
+    """Where no file system can be mounted: the table itself says what a full disk says, and as suddenly."""
+
+    def __init__(self, operator: psycopg.Connection) -> None:
+        self.operator = operator
+
+    def fill(self) -> None:
+        self.operator.execute("""
+            CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF random() < 0.5 THEN RETURN NEW; END IF;
+                RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';
+            END $$
+        """)
+        self.operator.execute("CREATE TRIGGER full_disk BEFORE INSERT ON memories_claim EXECUTE FUNCTION no_room()")
+
+    def make_room(self) -> None:
+        self.operator.execute("DROP FUNCTION no_room CASCADE")
+
+
+def mounted(folder: Path, size: int) -> bool:
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    return os.geteuid() == 0 and subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
+@pytest.fixture
+def disk(lasting: None, database_url: str, tmp_path: Path) -> Iterator[Disk]:
+    """The claims of this run's database, on a small disk for the time of a test."""
+    place = cluster.place_of(Path(settings.DATA_DIR))
+    folder = Path("/tmp") / f"senselab-disk-{secrets.token_hex(4)}"
+    folder.mkdir()
+    with psycopg.connect(database_url, autocommit=True) as operator:
+        row = operator.execute("SELECT pg_total_relation_size('memories_claim')").fetchone()
+        if not mounted(folder, (row[0] if row else 0) + 64 * MB):
+            folder.rmdir()
+            yield Pretended(operator)
+            return
+        shutil.chown(folder, place.uid, place.gid)
+        inside = folder / "tables"
+        inside.mkdir(mode=0o700)
+        shutil.chown(inside, place.uid, place.gid)
+        try:
+            operator.execute(f"CREATE TABLESPACE small LOCATION '{inside}'")
+            operator.execute("ALTER TABLE memories_claim SET TABLESPACE small")
+            yield Small(folder)
+            operator.execute("ALTER TABLE memories_claim SET TABLESPACE pg_default")
+            # What is dropped leaves a small file until the next checkpoint.
+            operator.execute("CHECKPOINT")
+            operator.execute("DROP TABLESPACE small")
+        finally:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+            folder.rmdir()
+
+
+def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(disk: Disk) -> None:
+    account = accounts.create_account(f"full-{secrets.token_hex(6)}")
+    key = accounts.create_key(account, name="key", rate_per_minute=1_000_000)
+    bot = Client(headers={"Authorization": f"Bearer {key}"}, raise_request_exception=False)
+
+    def write(number: int):
+        value = secrets.token_hex(60_000)
+        body = {"entity_path": "shop", "key": f"k{number}", "value": value, "agent_id": "agent/ada"}
+        return bot.post("/api/v1/entries", json.dumps(body), content_type="application/json")
+
+    def there() -> int:
+        answer = bot.get("/api/v1/entries", {"entity_path": "shop"})
+        assert answer.status_code == 200
+        return len(answer.json()["entries"])
+
+    assert write(0).status_code == 200
+    disk.fill()
+    acknowledged, refused = 1, []
+    while len(refused) < 3 and acknowledged < 100:
+        answer = write(acknowledged)
+        if answer.status_code == 200:
+            acknowledged += 1
+        else:
+            refused.append(answer)
+    assert [(one.status_code, one["Retry-After"]) for one in refused] == [(503, "60")] * 3
+    assert "The disk of the database is full. Nothing was stored." in refused[0].json()["detail"]
+    assert there() == acknowledged
+
+    disk.make_room()
+    assert write(acknowledged).status_code == 200
+    assert there() == acknowledged + 1
