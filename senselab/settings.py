@@ -81,6 +81,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "senselab.measuring.measure",
+    "senselab.replicas.send_reads",
     "senselab.failures.once_more",
     "senselab.bodies.read_to_the_end",
     "senselab.accounts.middleware.request_id",
@@ -142,8 +143,8 @@ TEMPLATES = [
 ]
 
 
-def database(conninfo: str) -> dict[str, object]:
-    """Return Django's database settings for a libpq URL or key=value string.
+def database(conninfo: str, **defaults: object) -> dict[str, object]:
+    """Return Django's database settings for a libpq URL or key=value string; `defaults` are options it may replace.
 
     :raises ImproperlyConfigured: it is neither.
     """
@@ -154,13 +155,17 @@ def database(conninfo: str) -> dict[str, object]:
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     settings: dict[str, object] = {ours: given.pop(theirs, "") for ours, theirs in names.items()}
     # Persistent connections with prepared statements: without them a request costs seven to ten times as much.
-    options = {"server_side_binding": True, "prepare_threshold": 2, "application_name": "senselab", **given}
+    options = {"server_side_binding": True, "prepare_threshold": 2, "application_name": "senselab", **defaults, **given}
     return settings | {"ENGINE": "django.db.backends.postgresql", "CONN_MAX_AGE": None, "OPTIONS": options}
 
 
 DATABASE_URL = secret_of(env.str("DATABASE_URL", default=""), env.str("DATABASE_URL_FILE", default=""))
 DATABASE_URL = DATABASE_URL or postgres.url(DATA_DIR)
 DATABASES = {"default": database(DATABASE_URL)}
+# A hot standby of the same database, for pages and searches (senselab/replicas.py).
+REPLICA_URL = secret_of(env.str("REPLICA_URL", default=""), env.str("REPLICA_URL_FILE", default=""))
+if REPLICA_URL:
+    DATABASES["standby"] = database(REPLICA_URL, connect_timeout=2)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en-gb"
