@@ -69,7 +69,7 @@ lint: .venv/testing  ## Check style, types and migrations.
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 
-.venv/testing: requirements.txt requirements-dev.txt | .venv/bin/python
+.venv/testing: requirements.txt requirements-observability.txt requirements-dev.txt | .venv/bin/python
 	@echo "Installing what testing needs."
 	@$(PIP) install -r requirements-dev.txt
 	@touch .venv/runtime $@

@@ -80,6 +80,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "senselab.telemetry.trace",
     "senselab.measuring.measure",
     "senselab.replicas.send_reads",
     "senselab.failures.once_more",
@@ -258,6 +259,10 @@ BACKUP_DAYS = env.int("BACKUP_DAYS", default=60)
 
 # What Prometheus sends to read /metrics; empty: only this machine reads them.
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+# Where faults and durations are sent (senselab/telemetry.py); empty: nowhere.
+SENTRY_DSN = env.str("SENTRY_DSN", default="")
+SENTRY_ENVIRONMENT = env.str("SENTRY_ENVIRONMENT", default="production")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
 
 LOGGING = {
     "version": 1,

@@ -1,5 +1,6 @@
 """What is kept of a run while it works and after: counts, progress, how it ended, how often it failed in a row."""
 
+import logging
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,6 +13,8 @@ from memories.models import JobRun
 from memories.models.time import JobState
 from senselab.accounts.models import Account
 from senselab.errors import Refusal
+
+log = logging.getLogger(__name__)
 
 # Progress is written at most this often; a turn longer than this leaves the rest to the next one.
 TELL_SECONDS = 1.0
@@ -155,6 +158,8 @@ class Recorded:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         update(self.account.pk, self.run.id, **self.run.figures, **self._end(error))
+        if error is not None and not isinstance(error, Cancelled | Refusal):
+            log.error("the job %s failed", self.job, exc_info=error)
         return isinstance(error, Cancelled)
 
     def _end(self, error: BaseException | None) -> dict[str, Any]:

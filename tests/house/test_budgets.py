@@ -90,7 +90,7 @@ def test_migrations_are_complete(db):
 
 PINS = {
     name: [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith(("#", "-r "))]
-    for name in ("requirements.txt", "requirements-dev.txt")
+    for name in ("requirements.txt", "requirements-observability.txt", "requirements-dev.txt")
 }
 
 
@@ -110,7 +110,9 @@ def test_every_requirement_is_pinned_once(name):
 
 
 @pytest.mark.parametrize(
-    "files", [("requirements.txt",), ("requirements.txt", "requirements-dev.txt")], ids=["run", "test"]
+    "files",
+    [("requirements.txt",), ("requirements.txt", "requirements-observability.txt"), tuple(PINS)],
+    ids=["run", "observe", "test"],
 )
 def test_what_a_requirement_needs_is_pinned_as_well(files):
     from packaging.requirements import Requirement
