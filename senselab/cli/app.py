@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from senselab.cli import moving, remote, showing
+from senselab.cli import here, moving, remote, showing
 from senselab.cli.remote import Remote
 from senselab.cli.showing import AsJson, Key, Path, ending, show
 from senselab.mcp.calling import Refused
@@ -18,6 +18,8 @@ review = typer.Typer(no_args_is_help=True, help="What waits for a person's decis
 app.add_typer(review, name="review")
 app.command("export")(moving.export)
 app.command("import")(moving.take_in)
+app.command(context_settings=here.HANDED_ON)(here.backup)
+app.command(context_settings=here.HANDED_ON)(here.restore)
 
 
 @app.callback()

@@ -93,6 +93,14 @@ def a_copy_that_does_not_fit_is_named(data: Path) -> None:
     assert databases(data) == {"postgres", "senselab"}
 
 
+@pytest.mark.parametrize("word", ["backup", "restore"])
+def test_the_command_line_knows_both_by_name(word, tmp_path):
+    ours = os.environ | {"SENSELAB_DATA": str(tmp_path), "DATABASE_URL": ""}
+    command = [sys.executable, "-m", "senselab.cli", word, "--help"]
+    done = subprocess.run(command, cwd=ROOT, env=ours, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"usage: manage.py {word}")
+
+
 def kept_copies(folder: Path, *ages: int, proven: int | None = None) -> list[Copy]:
     for place, age in enumerate(ages):
         path = copies.path_for(folder, NOON - timedelta(days=age))
