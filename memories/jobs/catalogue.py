@@ -21,7 +21,7 @@ from memories.jobs import (
 )
 from memories.jobs.accounts import Work
 from memories.jobs.runs import Run
-from memories.services import uploads
+from memories.services import staging, uploads
 from senselab.accounts.models import Account
 
 Foresee = Callable[[Account, datetime], dry.Looked]
@@ -51,6 +51,7 @@ def fold(account: Account, now: datetime, run: Run) -> None:
     tiering.forget(account.pk, now)
     runs.forget(account.pk, now)
     uploads.drop_left(account.pk)
+    staging.drop_left(now)
     run.step(looked=folded, changed=folded)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import connection, transaction
 
 from memories.models import UploadPart
-from memories.services import importing, running
+from memories.services import arriving, importing, running
 from senselab.errors import Refusal
 
 PIECE = 1024 * 1024
@@ -41,7 +41,7 @@ def lines(account_id: int, run_id: int) -> Iterator[bytes]:
     while (data := parts.filter(number=number).values_list("data", flat=True).first()) is not None:
         *whole, rest = (rest + bytes(data)).split(b"\n")
         yield from (line + b"\n" for line in whole)
-        if len(rest) > importing.LONGEST:
+        if len(rest) > arriving.LONGEST:
             break  # too long for a line, which whoever reads it says
         number += 1
     if not number:

@@ -13,7 +13,7 @@ from memories.checking.verify_reads import Tally
 from memories.models import Commit
 from memories.recalls import Read
 from memories.rules.policy import DEFAULT
-from memories.services import comments, evidence, importing
+from memories.services import arriving, comments, evidence, importing
 from memories.services.acts import Act, Actor
 from memories.services.evidence import Observed
 from memories.services.importing import BadFile, NotEmpty
@@ -151,7 +151,7 @@ def test_a_file_that_is_not_whole_leaves_nothing(story, other_account, change, w
 
 def test_a_line_longer_than_any_of_ours_is_refused_before_it_is_read_whole(story, other_account, monkeypatch):
     longest = max(map(len, written(story).splitlines(keepends=True)))
-    monkeypatch.setattr(importing, "LONGEST", longest - 1)
+    monkeypatch.setattr(arriving, "LONGEST", longest - 1)
     with pytest.raises(BadFile, match="is longer than"):
         taken_in(other_account, written(story))
 

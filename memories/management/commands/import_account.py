@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
 from django.utils import timezone
 
 from memories.management.progress import bar
-from memories.services import importing
+from memories.rules.policy import DEFAULT
+from memories.services import arriving, importing
+from memories.viewers import account_policy
 from senselab.accounts import audit
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account
@@ -32,21 +33,35 @@ class Command(BaseCommand):
         except Refusal as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt as error:
-            raise CommandError("Stopped; nothing was taken in.") from error
+            raise CommandError("Stopped; the same command goes on from here. Nothing shows until all is in.") from error
         self.stdout.write(f"{options['account']}: {count:,} lines taken in; manage.py verify checks every one.")
 
 
 def take_in(slug: str, path: Path) -> int:
-    with path.open("rb") as file, bar(f"Importing {slug}", path.stat().st_size) as tell, transaction.atomic():
-        account = found_or_made(slug)
-        audit.record(account.pk, "imported", by=audit.SYSTEM, at=timezone.now(), target=f"history from {path.name}")
+    found = existing(slug)
+    if found is not None:
+        importing.refuse_unless_empty(found.pk)
+    size = path.stat().st_size
+    with path.open("rb") as file, bar(f"Importing {slug}", size) as tell:
         # A line is never longer than what is refused as too long.
-        lines = iter(lambda: file.readline(importing.LONGEST + 1), b"")
-        return importing.take_in(account, lines, tell=lambda count: tell(file.tell()))
+        lines = iter(lambda: file.readline(arriving.LONGEST + 1), b"")
+        return importing.take_in_as(
+            slug,
+            lambda: noted(found or accounts.create_account(slug), path),
+            lines,
+            own=account_policy(found) if found else DEFAULT,
+            tell=lambda count: tell(file.tell()),
+            source=f"{path.resolve()} {size}",
+        )
 
 
-def found_or_made(slug: str) -> Account:
+def existing(slug: str) -> Account | None:
     try:
         return accounts.find_account(slug)
     except NoSuchAccount:
-        return accounts.create_account(slug)
+        return None
+
+
+def noted(account: Account, path: Path) -> Account:
+    audit.record(account.pk, "imported", by=audit.SYSTEM, at=timezone.now(), target=f"history from {path.name}")
+    return account
