@@ -144,7 +144,7 @@ TEMPLATES = [
 ]
 
 
-def database(conninfo: str, **defaults: object) -> dict[str, object]:
+def database(conninfo: str, *, said: str = "DATABASE_URL", **defaults: object) -> dict[str, object]:
     """Return Django's database settings for a libpq URL or key=value string; `defaults` are options it may replace.
 
     :raises ImproperlyConfigured: it is neither.
@@ -152,7 +152,7 @@ def database(conninfo: str, **defaults: object) -> dict[str, object]:
     try:
         given = conninfo_to_dict(conninfo)
     except ProgrammingError as error:
-        raise ImproperlyConfigured(f"DATABASE_URL is no address of a database ({str(error).strip()})") from error
+        raise ImproperlyConfigured(f"{said} is no address of a database ({str(error).strip()})") from error
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     settings: dict[str, object] = {ours: given.pop(theirs, "") for ours, theirs in names.items()}
     # Persistent connections with prepared statements: without them a request costs seven to ten times as much.
@@ -166,7 +166,7 @@ DATABASES = {"default": database(DATABASE_URL)}
 # A hot standby of the same database, for pages and searches (senselab/replicas.py).
 REPLICA_URL = secret_of(env.str("REPLICA_URL", default=""), env.str("REPLICA_URL_FILE", default=""))
 if REPLICA_URL:
-    DATABASES["standby"] = database(REPLICA_URL, connect_timeout=2)
+    DATABASES["standby"] = database(REPLICA_URL, said="REPLICA_URL", connect_timeout=2)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en-gb"

@@ -55,6 +55,14 @@ def test_an_altered_version_is_named_with_its_entry(learned):
     assert all("shop/calm" not in one.where for one in checked.first)
 
 
+def test_the_overview_names_the_entry_and_the_version(learned, vera, client_of):
+    alter(learned)
+    jobs.verify()
+    page = client_of(vera).get("/").content.decode()
+    assert "shop/retry v2 was altered behind our back" in page
+    assert "shop/calm was altered" not in page
+
+
 def test_the_next_check_that_finds_nothing_ends_the_alarm(learned):
     alter(learned)
     jobs.verify()

@@ -119,3 +119,12 @@ def test_what_nobody_went_on_with_for_a_week_is_dropped(story, other_account):
     staging.drop_left(timezone.now() + timedelta(days=8))
     assert stages() == []
     assert connection.in_atomic_block
+
+
+def test_what_came_outlives_the_connection_it_came_on(lasting, story, other_account, stored):
+    file = written(story)
+    interrupted(other_account, file, until=30)
+    connection.close()
+    assert importing.take_in(other_account, lines_of(file), source=SOURCE) == file.count(b"\n") - 1
+    assert sum(stored) == file.count(b"\n") - 2
+    assert written(other_account) == file

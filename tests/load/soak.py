@@ -30,7 +30,8 @@ import psutil
 import psycopg
 
 ROOT = Path(__file__).resolve().parents[2]
-WRITERS, PATIENCE, PAUSE = 3, 90, 4.0
+WRITERS, PATIENCE, PAUSE = 3, 180, 4.0
+SCOPES = ("--scope", "write", "--scope", "read", "--scope", "review")
 PARTS = ("web process", "web", "worker", "backend", "database", "parent")
 
 
@@ -68,20 +69,20 @@ class Product:
         command = [sys.executable, "manage.py", *arguments]
         return subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, check=False)
 
-    def wait(self) -> float:
+    def wait(self, patience: float = PATIENCE) -> float:
         """Return after how many seconds pages answer again.
 
         :raises AssertionError: they do not.
         """
         began = time.monotonic()
-        while time.monotonic() - began < PATIENCE:
+        while time.monotonic() - began < patience:
             if self.process.poll() is not None:
                 self.start()
             status, _ = call(f"{self.url}/login/", None, "")
             if status == 200:
                 return time.monotonic() - began
             rest(0.2)
-        raise AssertionError(f"pages did not come back within {PATIENCE} s")
+        raise AssertionError(f"pages did not come back within {patience} s")
 
     def family(self) -> list[psutil.Process]:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -282,31 +283,40 @@ def faults(address: str, results: list[Any]) -> list[str]:
 
 
 def main(seconds: float) -> int:
-    with tempfile.TemporaryDirectory(prefix="senselab-soak-") as folder:
+    with tempfile.TemporaryDirectory(prefix="senselab-soak-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         product = Product(Path(folder) / "data")
-        print(f"pages answered {product.wait():.1f} s after the first start", flush=True)
-        key = product.manage("createkey", "soak", "--rate", "1000000", "--scope", "write", "--scope", "read",
-                             "--scope", "review").stdout.strip()  # fmt: skip
-        with agents(product, key, seconds) as told:
-            back = torment(product, seconds)
-            results = told()
-        product.wait()
-        statuses = sum((one for _, _, _, one in results), Counter())
-        print(f"  answers: {dict(statuses)}; kills: {len(back)}; longest away {max(back, default=0):.1f} s")
-        from senselab import postgres
-
-        found = faults(postgres.url(product.data), results)
-        verified = product.manage("verify")
-        print(f"  {verified.stdout.strip().splitlines()[-1] if verified.stdout else verified.stderr}")
-        found += ["verify found what does not fit"] if verified.returncode else []
-        found += [f"left running: {one}" for one in product.stop()]
-        if found or not sum(len(one) for one, _, _, _ in results):
+        try:
+            found = soaked(product, seconds)
+        finally:
+            left = product.stop()
+        found += [f"left running: {one}" for one in left]
+        if found:
             print((Path(folder) / "log").read_text(errors="replace")[-4000:], file=sys.stderr)
     for words in found:
         print(f"NOT SO: {words}")
     print("Nothing was lost." if not found else f"{len(found)} things are not as they should be.")
     return 1 if found else 0
+
+
+def soaked(product: Product, seconds: float) -> list[str]:
+    """Kill and write for so long, and return what is not as it should be then."""
+    from senselab import postgres
+
+    print(f"pages answered {product.wait(patience=4 * PATIENCE):.1f} s after the first start", flush=True)
+    made = product.manage("createkey", "soak", "--rate", "1000000", *SCOPES)
+    with agents(product, made.stdout.strip(), seconds) as told:
+        back = torment(product, seconds)
+        results = told()
+    product.wait()
+    statuses = sum((one for _, _, _, one in results), Counter())
+    print(f"  answers: {dict(statuses)}; kills: {len(back)}; longest away {max(back, default=0):.1f} s")
+    found = faults(postgres.url(product.data), results)
+    verified = product.manage("verify")
+    print(f"  {verified.stdout.strip().splitlines()[-1] if verified.stdout else verified.stderr}")
+    found += ["verify found what does not fit"] if verified.returncode else []
+    found += [] if sum(len(one) for one, _, _, _ in results) else ["nothing was written"]
+    return found
 
 
 if __name__ == "__main__":

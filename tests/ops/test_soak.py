@@ -8,8 +8,8 @@ from tests.ops.conftest import ROOT
 
 
 def test_what_was_acknowledged_survives_whatever_is_killed() -> None:
-    command = [sys.executable, "-m", "tests.load.soak", "25"]
+    command = [sys.executable, "-m", "tests.load.soak", "60"]
     environment = os.environ | {"DATABASE_URL": ""}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=500)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Nothing was lost." in done.stdout
