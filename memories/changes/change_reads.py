@@ -10,7 +10,7 @@ from memories.viewers import Viewer
 from senselab import cursors
 
 COLUMNS = (
-    "s.id, s.kind, s.actor_kind, s.actor, s.session_id, s.reason, s.cause, s.request_id, s.at, {size}, s.undoes_id"
+    "s.id, s.kind, s.actor_kind, s.actor, s.session_id, {reason}, s.cause, s.request_id, s.at, {size}, s.undoes_id"
 )
 UNDER = """EXISTS (
     SELECT 1 FROM memories_entryversion v
@@ -73,8 +73,11 @@ def select(viewer: Viewer) -> str:
     size = f"""(SELECT count(*) FROM memories_entryversion v
           JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
          WHERE v.account_id = %(account)s AND v.change_set_id = s.id AND {viewer.visible()})"""
+    # An agent's words about such a set may be about the rest of it.
+    reason = f"CASE WHEN s.actor_kind = 'agent' AND s.actor <> %(agent)s AND {size} < s.size THEN '' ELSE s.reason END"
+    size, reason = ("s.size", "s.reason") if viewer.sees_all else (size, reason)
     return f"""
-        SELECT {COLUMNS.format(size="s.size" if viewer.sees_all else size)}, (SELECT max(u.id) FROM memories_changeset u
+        SELECT {COLUMNS.format(size=size, reason=reason)}, (SELECT max(u.id) FROM memories_changeset u
                             WHERE u.account_id = s.account_id AND u.undoes_id = s.id)
           FROM memories_changeset s
          WHERE s.account_id = %(account)s AND {"TRUE" if viewer.sees_all else seen}

@@ -1,6 +1,6 @@
 """Reads of commits, as far as the viewer may see what they wrote."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from memories.viewers import Viewer
 
 # What a commit wrote, of that what the viewer may see; none of it: the commit does not exist for them.
 COMMITS = """
-    SELECT c.id, s.reason, s.actor, s.session_id, c.tree_hash, c.parent_ids, c.branch, s.at, s.size, w.entries::text
+    SELECT c.id, s.reason, s.actor, s.session_id, c.tree_hash, {parents}, c.branch, s.at, s.size, w.entries::text
       FROM memories_commit c
       JOIN memories_changeset s ON s.account_id = c.account_id AND s.id = c.change_set_id
       JOIN LATERAL (
@@ -24,6 +24,15 @@ COMMITS = """
       ) w ON w.entries IS NOT NULL
      WHERE c.account_id = %(account)s
 """
+# Who sees a part of the line stands on the commit before it that they see: what lies between does not exist for them.
+SEEN_BEFORE = """ARRAY(
+        SELECT p.id FROM memories_commit p
+         WHERE p.account_id = %(account)s AND p.branch = c.branch AND p.change_set_id < c.change_set_id
+           AND cardinality(c.parent_ids) > 0 AND EXISTS (
+                SELECT 1 FROM memories_entryversion v
+                  JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
+                 WHERE v.account_id = %(account)s AND v.change_set_id = p.change_set_id AND {visible})
+         ORDER BY p.change_set_id DESC LIMIT 1)"""
 # From a commit down to the first one, nearest first; a chain longer than that is not followed.
 DEPTH = 10_000
 ANCESTORS = """
@@ -62,21 +71,28 @@ class Committed:
 
 def page(viewer: Viewer, branch: str, limit: int) -> list[Committed]:
     """Return the newest commits of a branch, newest first."""
-    sql = f"{COMMITS.format(visible=viewer.visible())} AND c.branch = %(branch)s ORDER BY c.change_set_id DESC"
-    return _select(f"{sql} LIMIT %(limit)s", {**viewer.parameters, "branch": branch, "limit": limit})
+    rest = "AND c.branch = %(branch)s ORDER BY c.change_set_id DESC LIMIT %(limit)s"
+    return _select(viewer, rest, {"branch": branch, "limit": limit})
 
 
 def one(viewer: Viewer, commit_id: str) -> Committed | None:
-    sql = f"{COMMITS.format(visible=viewer.visible())} AND c.id = %(id)s"
-    found = _select(sql, {**viewer.parameters, "id": commit_id})
+    found = _select(viewer, "AND c.id = %(id)s", {"id": commit_id})
     return found[0] if found else None
 
 
-def _select(sql: str, values: dict[str, Any]) -> list[Committed]:
+def _select(viewer: Viewer, rest: str, values: dict[str, Any]) -> list[Committed]:
+    visible = viewer.visible()
+    parents = "c.parent_ids" if viewer.sees_all else SEEN_BEFORE.format(visible=visible)
     with connection.cursor() as cursor:
-        cursor.execute(sql, values)
+        cursor.execute(f"{COMMITS.format(visible=visible, parents=parents)} {rest}", {**viewer.parameters, **values})
         rows: list[list[Any]] = [[*row[:-1], msgspec.json.decode(row[-1])] for row in cursor.fetchall()]
-    return [Committed(*row) for row in rows]
+    return [_as_seen(viewer, Committed(*row)) for row in rows]
+
+
+def _as_seen(viewer: Viewer, commit: Committed) -> Committed:
+    """Return a commit without its author's words where these may be about entries that the viewer does not see."""
+    is_told = commit.is_whole or viewer.sees_all or commit.author == viewer.agent_id
+    return commit if is_told else replace(commit, message="")
 
 
 def ancestor(viewer: Viewer, a: str, b: str) -> str | None:

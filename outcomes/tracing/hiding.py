@@ -11,6 +11,13 @@ from outcomes.querysets import privacy
 from outcomes.querysets.privacy import Hidden
 
 Body = dict[str, Any]
+# What a trace tells in names and numbers. Everything else are its agent's own words, which may repeat what it read.
+WORDLESS = frozenset(
+    (
+        "agent_id", "session_id", "outcome_ref", "outcome_type", "branch", "namespace", "created_at", "causal_entries",
+        "state_diff", "session_started_at", "session_ended_at", "session_duration_ms",
+    )
+)  # fmt: skip
 
 
 class Named(msgspec.Struct):
@@ -98,6 +105,8 @@ def _without(agent_id: str, body: Body, hidden: Hidden) -> Body:
     _filter(shown, "query_events", asks_hidden)
     if "state_diff" in shown:
         shown["state_diff"] = _state_diff(shown["state_diff"], names_hidden)
+    if hidden.relied_on(agent_id, _keys(body)):
+        return {name: told for name, told in shown.items() if name in WORDLESS}
     if "session_metadata" in shown:
         shown["session_metadata"] = _metadata(shown["session_metadata"], agent_id, hidden)
     return shown

@@ -174,6 +174,20 @@ def test_its_change_sets_cannot_be_undone_by_others(outsider, keeper):
     assert keeper.read("shop/vault", "code")["value"] == f"{SECRET} 3"
 
 
+def test_a_commit_stands_on_the_one_before_that_is_seen_and_of_a_part_no_words_are_told(keeper, helper):
+    first = helper.post("commits", {"writes": [{"entity_path": "shop", "key": "a", "value": 1}]}).json()
+    hidden = {"entity_path": "shop/vault", "key": "code", "value": SECRET, "shared": False}
+    keeper.post("commits", {"writes": [hidden], "message": SECRET})
+    both = keeper.post(
+        "commits", {"writes": [hidden, {"entity_path": "shop", "key": "b", "value": 2}], "message": SECRET}
+    )
+    told = helper.get("commits").json()["commits"]
+    assert [(one["message"], one["parent_ids"]) for one in told] == [("", [first["commit_id"]]), ("", [])]
+    assert not leaks(helper.get("change-sets"))
+    own = keeper.get(f"commits/{both.json()['commit_id']}").json()
+    assert (own["message"], len(own["entries"])) == (SECRET, 2)
+
+
 @pytest.fixture
 def two_beside_a_shared_one(keeper, helper, account, api_key) -> tuple[Caller, Caller, Caller]:
     """The keeper and the helper each keep an entry of one name beside the shared one that a third may see."""

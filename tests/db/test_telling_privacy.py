@@ -20,14 +20,25 @@ def told(keeper: Caller) -> Caller:
     relied = {**NAMED, "version": 2, "value": f"{SECRET} 2", "written_by": "agent/keeper"}
     seen = {"entity_path": "shop", "key": "open", "version": 1, "value": 1, "written_by": "agent/other"}
     changes = [{**NAMED, "before": 0.7, "after": 0.8, "outcome_ref": "T-1"}]
+    tried = {"summary": SECRET, "causal_entry_keys": [ENTRY_KEY], "causal_entry_versions": {ENTRY_KEY: 1}}
     trace = {
         "agent_id": "agent/keeper",
+        "task_input": f"say {SECRET}",
+        "response_text": SECRET,
+        "decision_summary": SECRET,
+        "tool_calls": [{"tool_name": "say", "arguments": {"what": SECRET}, "result_summary": SECRET}],
+        "external_contexts": [{"label": SECRET, "summary": SECRET}],
+        "error_events": [{"operation": "say", "message": SECRET}],
+        "own words": SECRET,
         "outcome_ref": "T-1",
         "outcome_type": "success",
         "causal_entries": [relied, seen],
         "query_events": [{"operation": "list", "parameters": {"entity_path": "shop/vault"}, "result_count": 1}],
         "state_diff": {"entries_created": 0, "entries_updated": 1, "confidence_changes": changes},
-        "session_metadata": {"attempts": [{"causal_entry_keys": [ENTRY_KEY], "causal_entry_versions": {ENTRY_KEY: 1}}]},
+        "session_metadata": {
+            "attributes": {"said": SECRET},
+            "attempts": [tried],
+        },
     }
     keeper.post("traces", trace)
     read = {"agent_id": "agent/keeper", "event_type": "read", "summary": f"Read {ENTRY_KEY}", "details": {**NAMED}}
@@ -79,6 +90,7 @@ def test_the_keeper_itself_is_told_everything(told: Caller) -> None:
 
     assert [entry["key"] for entry in newest["causal_entries"]] == ["code", "open"]
     assert newest["state_diff"]["entries_updated"] == 1
+    assert (newest["task_input"], newest["own words"]) == (f"say {SECRET}", SECRET)
     assert [one["event_type"] for one in told.get("agents/agent/keeper/timeline").json()["events"]].count("write") == 2
     assert len(told.get("traces", entity_path="shop/vault").json()["traces"]) == 3
     assert len(around(told, "shop/open")) > 3
