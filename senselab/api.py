@@ -45,7 +45,7 @@ def problem(
 def problem_response(error: Exception, context: dict[str, Any]) -> HttpResponse | Response | None:
     """Turn a refusal into its answer; anything that is not a refusal is a fault and goes on up."""
     if isinstance(error, Refusal):
-        return problem(error.status, error.title, error.detail, places=error.places, **error.extra)
+        return problem(error.status, error.title, error.detail, places=error.places, retry=error.retry, **error.extra)
     if isinstance(error, exceptions.APIException):
         response = drf_handler(error, context)
         made = problem(error.status_code, HTTPStatus(error.status_code).phrase, str(error.detail))

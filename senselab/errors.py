@@ -18,6 +18,8 @@ class Refusal(Exception):
 
     status = 422
     title = "Refused"
+    # After how many seconds it is worth asking again, where it is.
+    retry: int | None = None
 
     def __init__(self, detail: str, *, places: Sequence[Place] = (), extra: Mapping[str, Any] | None = None) -> None:
         super().__init__(detail)
@@ -60,3 +62,19 @@ class StaleVersion(Refusal):
 class TooLarge(Refusal):
     status = 413
     title = "Too large"
+
+
+class Busy(Refusal):
+    """Everything there is of something is taken, by whomever."""
+
+    status = 503
+    title = "Busy"
+    retry = 5
+
+
+class TooMany(Refusal):
+    """The caller holds as much of something as one may."""
+
+    status = 429
+    title = "Too many at once"
+    retry = 5

@@ -25,6 +25,8 @@ WEB_THREADS = env.int("WEB_THREADS", default=4)
 ANSWER_SECONDS = env.int("ANSWER_SECONDS", default=10)
 # How many streams each web process keeps open; they have threads of their own, and one more is refused with 503.
 STREAMS = env.int("STREAMS", default=8)
+# How many of them one key holds; one more is refused with 429.
+STREAMS_PER_KEY = env.int("STREAMS_PER_KEY", default=max(1, STREAMS // 2))
 
 
 def secret_of(value: str, file: str) -> str:

@@ -9,8 +9,12 @@ from typing import Any, cast
 
 from django.http import HttpResponse, StreamingHttpResponse
 
+from senselab.holding import exports
+
 # With one of these a spreadsheet begins to compute, or to read the cell as another one.
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# What stands before it unseen does not keep some spreadsheets from it.
+UNSEEN = " \u00a0\u00ad\ufeff\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069"
 
 
 def cell(value: Any) -> str:
@@ -22,18 +26,22 @@ def cell(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return f"'{text}" if text.lstrip(" ").startswith(ACTIVE) else text
+    return f"'{text}" if text.lstrip(UNSEEN).startswith(ACTIVE) else text
 
 
-def written(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+def written(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
     for row in rows:
         line = io.StringIO()
         csv.writer(line).writerow([cell(value) for value in row])
-        yield line.getvalue()
+        yield line.getvalue().encode()
 
 
-def download(name: str, rows: Iterable[Iterable[Any]]) -> HttpResponse:
-    """Answer with rows as a CSV file of that name."""
+def download(name: str, rows: Iterable[Iterable[Any]], *, account_id: int) -> HttpResponse:
+    """Answer with rows as a CSV file of that name.
+
+    :raises TooMany: the account has as many exports under way as one may have; so does Busy.
+    """
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    answer = StreamingHttpResponse(written(rows), content_type="text/csv; charset=utf-8", headers=headers)
+    pieces = exports.hold(written(rows), account_id)
+    answer = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8", headers=headers)
     return cast("HttpResponse", answer)

@@ -71,10 +71,12 @@ def for_admins(view: View) -> View:
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     """Return the page of a refusal: what was refused and why, under the status it has on the API; to htmx, a toast."""
     context = {"refusal": refusal}
-    if not request.htmx:  # type: ignore[attr-defined]
-        return render(request, "refused.html", context, status=refusal.status)
-    answer = render(request, "_refused.html", context, status=refusal.status)
-    answer["HX-Retarget"], answer["HX-Reswap"] = "#toasts", "beforeend"
+    is_part = bool(request.htmx)  # type: ignore[attr-defined]
+    answer = render(request, "_refused.html" if is_part else "refused.html", context, status=refusal.status)
+    if is_part:
+        answer["HX-Retarget"], answer["HX-Reswap"] = "#toasts", "beforeend"
+    if refusal.retry is not None:
+        answer["Retry-After"] = str(refusal.retry)
     return answer
 
 

@@ -25,15 +25,15 @@ from memories.rules import names
 from memories.rules.refusals import Refused
 from memories.streaming import Place, Written
 from memories.viewers import Viewer
-from senselab import api
 from senselab.accounts import keys
 from senselab.accounts.keys import Caller
+from senselab.holding import Places
 
 T = TypeVar("T")
 PAUSE, BEAT = 1.0, 10.0  # seconds between two looks, and between two beats, at which the key is looked at again
 LONGEST = 900.0  # seconds a stream lasts
 EVERYTHING = "*"
-slots = threading.BoundedSemaphore(max(1, settings.STREAMS))
+places = Places("streams", settings.STREAMS, settings.STREAMS_PER_KEY)
 asking = ThreadPoolExecutor(1, thread_name_prefix="streams")
 never = threading.Event()
 
@@ -65,9 +65,7 @@ class Stream(APIView):
         branch = names.clean_name(query.get("branch") or "main", pointer="/branch")
         place = place_of(request.META.get("HTTP_LAST_EVENT_ID", "") or query.get("last_event_id", ""))
         told = Telling(request.user, viewer, branch, None if path == EVERYTHING else names.clean_path(path))
-        if not slots.acquire(blocking=False):
-            return api.problem(503, "Busy", "All streams are taken; try again.", retry=5)
-        held = Held(told.frames(place))
+        held = places.hold(told.frames(place), request.user.key_id)
         # Whoever asked for this held a connection; a stream may last for hours.
         if not connection.in_atomic_block:
             connection.close()
@@ -86,27 +84,6 @@ def place_of(text: str) -> Place | None:
     if found is None:
         raise Refused("/Last-Event-ID", f"{text[:100]!r} is no id of an event of this stream.", 400)
     return Place(int(found[1]), int(found[2]))
-
-
-class Held:
-    """Frames, and the place they hold, which is free again however they end, even if nobody asked for the first."""
-
-    def __init__(self, frames: Iterator[bytes]) -> None:
-        self.frames = frames
-        self.held = True
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        return next(self.frames)
-
-    def close(self) -> None:
-        if self.held:
-            self.held = False
-            slots.release()
-
-    __del__ = close
 
 
 class Telling:

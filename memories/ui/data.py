@@ -16,6 +16,7 @@ from memories.transfer import leaving, tabular
 from memories.ui.people import actor_of, viewer_of
 from senselab.accounts import audit
 from senselab.errors import Refusal
+from senselab.holding import exports
 from senselab.ui import for_admins, render_page
 
 WORDS = {"entries": "Entries", "outcomes": "Outcomes", "changes": "Changes"}
@@ -48,8 +49,9 @@ def shown(request: HttpRequest) -> dict[str, Any]:
 def export_data(request: HttpRequest) -> HttpResponse:
     """Send the account's whole history, as it is read."""
     account = request.person_account  # type: ignore[attr-defined]
+    pieces = exports.hold(leaving.export(account), account.pk)
     note(request, "exported", "history")
-    return download(leaving.export(account), f"{account.slug}.jsonl", "application/jsonl")
+    return download(pieces, f"{account.slug}.jsonl", "application/jsonl")
 
 
 @require_safe
@@ -59,8 +61,9 @@ def export_list(request: HttpRequest, name: str) -> HttpResponse:
     if name not in tabular.LISTS:
         raise Http404
     account = request.person_account  # type: ignore[attr-defined]
+    pieces = exports.hold(tabular.pieces(account.pk, name), account.pk)
     note(request, "exported", f"list of {name}")
-    return download(tabular.pieces(account.pk, name), f"{account.slug}-{name}.csv", "text/csv; charset=utf-8")
+    return download(pieces, f"{account.slug}-{name}.csv", "text/csv; charset=utf-8")
 
 
 def note(request: HttpRequest, action: str, target: str) -> None:

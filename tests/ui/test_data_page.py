@@ -133,3 +133,15 @@ def test_while_a_file_comes_in_nothing_is_counted(door, account, monkeypatch):
 def test_both_tables_keep_the_same_from_being_computed(start):
     assert sheets.cell(f"{start}1+1") == f"'{start}1+1"
     assert not hasattr(tabular, "FORMULA")
+
+
+def test_an_account_has_two_exports_under_way_and_one_more_is_told_when_to_come_back(door, account):
+    acts.put(account, {"most": 3})
+    under_way = [door.get("/settings/data/export/"), door.get("/settings/data/entries.csv")]
+    for address in ("/settings/data/export/", "/settings/data/entries.csv", "/settings/audit/?format=csv"):
+        refused = door.get(address)
+        assert (refused.status_code, refused["Retry-After"]) == (429, "5")
+        assert "exports of yours are open already" in Page(refused).text
+    assert AuditRecord.objects.filter(account=account, action="exported").count() == 2
+    assert all(body(answer) for answer in under_way)
+    assert body(door.get("/settings/audit/?format=csv"))

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from django.db import transaction
 
+from senselab.accounts import services as accounts
 from senselab.accounts.models import Account
 from tests.conftest import Server
 from tests.db import acts
@@ -151,20 +152,37 @@ def test_who_comes_back_goes_on_where_the_stream_ended(read, deploy_bot):
     assert read(last=unheard.place).next()["key"] == "d"
 
 
-def until_open(read: Callable[..., Reader]) -> Reader:
+def until_open(read: Callable[..., Reader], **said: str) -> Reader:
     """Return a reader as soon as there is room for one."""
     ends = time.monotonic() + PATIENCE
     while time.monotonic() < ends:
-        reader = read()
+        reader = read(**said)
         if reader.answer.status_code == 200:
             return reader
     raise AssertionError("no room")
 
 
-def test_beyond_their_number_a_stream_is_refused(read, deploy_bot, settings):
-    for _ in range(settings.STREAMS):
+def many_keys(account: Account, settings: Any) -> list[str]:
+    """Return a key for each stream there is room for: no key may have them all."""
+    made = [
+        accounts.create_key(account, name=f"key {n}") for n in range(-(-settings.STREAMS // settings.STREAMS_PER_KEY))
+    ]
+    return [made[n // settings.STREAMS_PER_KEY] for n in range(settings.STREAMS)]
+
+
+def test_one_key_holds_no_more_than_its_share_and_leaves_room_for_others(read, account, settings):
+    for _ in range(settings.STREAMS_PER_KEY):
         until_open(read)
     refused = read()
+    assert refused.answer.status_code == 429
+    assert int(refused.answer.headers["Retry-After"]) >= 1
+    assert until_open(read, key=accounts.create_key(account, name="another")).place
+
+
+def test_beyond_their_number_a_stream_is_refused(read, deploy_bot, account, settings):
+    for key in many_keys(account, settings):
+        until_open(read, key=key)
+    refused = read(key=accounts.create_key(account, name="one more"))
     assert refused.answer.status_code == 503
     assert int(refused.answer.headers["Retry-After"]) >= 1
     # Ordinary calls still find a thread.
@@ -172,7 +190,7 @@ def test_beyond_their_number_a_stream_is_refused(read, deploy_bot, settings):
 
 
 def test_a_reader_that_leaves_makes_room(read, settings):
-    readers = [until_open(read) for _ in range(settings.STREAMS)]
+    readers = [until_open(read) for _ in range(settings.STREAMS_PER_KEY)]
     readers[0].close()
     assert until_open(read).place
 

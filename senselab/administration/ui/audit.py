@@ -51,9 +51,10 @@ def audit_trail(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"chips": chips, "problems": problems, "actions": audit.ACTIONS, "given": query}
     account = request.person_account  # type: ignore[attr-defined]
     if not problems and query.get("format") == "csv":
+        answer = sheets.download("audit.csv", trail.lines(account.pk, Asked(**asked)), account_id=account.pk)
         told = {name: str(value) for name, value in asked.items()}
         audit.record(account.pk, "exported", by=who_of(request), at=timezone.now(), target="audit trail", after=told)
-        return sheets.download("audit.csv", trail.lines(account.pk, Asked(**asked)))
+        return answer
     if not problems:
         try:
             page = trail.page(account.pk, Asked(**asked), cursor=query.get("cursor", ""))
