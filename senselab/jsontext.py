@@ -56,13 +56,13 @@ def parse(text: str) -> Node:
     return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=Fields)
 
 
-def marked(text: str, limit: int = LONGEST_STRING, keep: str = TEXT_SPACES) -> SafeString:
+def marked(text: str, limit: int = LONGEST_STRING, keep: str = TEXT_SPACES, *, is_name: bool = False) -> SafeString:
     """Return `text` escaped, invisible and direction-changing characters shown as marked escapes, cut at `limit`."""
     parts = [
         format_html('<span class="inv" title="{}">{}</span>', wording.character_name(run), wording.escaped(run))
         if strange
         else escape(run)
-        for strange, run in wording.marked(text[:limit], keep)
+        for strange, run in wording.marked(text[:limit], keep, is_name=is_name)
     ]
     if len(text) > limit:
         parts.append(format_html('<span class="cut">… {} more characters</span>', wording.grouped(len(text) - limit)))

@@ -149,8 +149,9 @@ def tally(success: int, failure: int) -> SafeString:
 
 
 def shown(text: str) -> SafeString:
-    """Return a name with what could mislead (direction overrides, invisible characters) as marked escapes."""
-    return jsontext.marked(text, limit=1_600, keep="")
+    """Return a name with what could mislead as marked escapes: direction overrides, invisible characters, letters
+    that pass for others."""
+    return jsontext.marked(text, limit=1_600, keep="", is_name=True)
 
 
 def entry_name(entity_path: str, key: str, link: str = "") -> SafeString:

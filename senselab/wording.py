@@ -6,6 +6,8 @@ import math
 import unicodedata
 from datetime import UTC, datetime
 
+from senselab import lookalikes
+
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 NONE = "—"
 MINUS = "\u2212"
@@ -147,17 +149,19 @@ def character_name(char: str) -> str:
     return f"U+{ord(char):04X} {unicodedata.name(char, 'control character')}"
 
 
-def marked(text: str, keep: str = "") -> list[tuple[bool, str]]:
+def marked(text: str, keep: str = "", *, is_name: bool = False) -> list[tuple[bool, str]]:
     """Split `text` into runs of plain text (False) and single misleading characters (True).
 
-    Characters in `keep` count as plain; pages that wrap text keep its line breaks and tabs.
+    Characters in `keep` count as plain; pages that wrap text keep its line breaks and tabs. In a name letters mislead
+    as well that pass for others.
     """
     runs: list[tuple[bool, str]] = []
-    start = 0
+    start, alike = 0, lookalikes.places(text) if is_name else frozenset()
     for at, char in enumerate(text):
         if char.isascii() and char.isprintable():
             continue
-        if char in keep or not misleads(char, text[at - 1 : at], text[at + 1 : at + 2]):
+        strange = at in alike or misleads(char, text[at - 1 : at], text[at + 1 : at + 2])
+        if char in keep or not strange:
             continue
         if at > start:
             runs.append((False, text[start:at]))
