@@ -15,6 +15,8 @@ from typing import Any
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 STRUCK = "[secret]"
+# What could end a line, or turn it round, in a terminal: no word of a caller's begins a line of ours.
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 SECRETS = (
     re.compile(r"(?<=sl_[0-9a-f]{16}_)[\w-]+"),
     re.compile(r"(?<=/invitation/)[^/\s\"']+"),
@@ -32,6 +34,16 @@ def cleaned(text: str) -> str:
     return QUOTING.sub("", text)
 
 
+def in_one_line(text: str) -> str:
+    """Return a text with control characters and those that change direction as escapes."""
+    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def indented(text: str) -> str:
+    """Return a traceback whose lines, an error's words among them, all stand behind a margin."""
+    return "\n".join(f"  {in_one_line(line)}" for line in text.splitlines())
+
+
 def routed(record: logging.LogRecord) -> str:
     """Return the message of a record; where it tells of a request, by route and not by address."""
     request = getattr(record, "request", None)
@@ -47,10 +59,11 @@ class Line(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         asked = _request_of(record)
-        told = f"{record.levelname} {record.name} {routed(record)}" + (f" [{asked}]" if asked else "")
+        told = f"{record.levelname} {record.name} {cleaned(in_one_line(routed(record)))}"
+        told += f" [{asked}]" if asked else ""
         if record.exc_info:
-            told += f"\n{self.formatException(record.exc_info)}"
-        return cleaned(told)
+            told += f"\n{indented(cleaned(self.formatException(record.exc_info)))}"
+        return told
 
 
 class Json(logging.Formatter):
@@ -67,7 +80,7 @@ class Json(logging.Formatter):
             told["request_id"] = asked
         if record.exc_info:
             told["exception"] = cleaned(self.formatException(record.exc_info))
-        return json.dumps(told, ensure_ascii=False)
+        return json.dumps(told)
 
 
 def _request_of(record: logging.LogRecord) -> str:

@@ -15,9 +15,13 @@ def quoted(value: Any) -> str:
     return "\n".join(f"> {line}" for line in text.splitlines() or [""])
 
 
+def code(text: str) -> str:
+    """Return a name that somebody chose as code, in one line: neither markup nor words of ours can come of it."""
+    return "`" + " ".join(str(text).replace("`", "'").splitlines()) + "`"
+
+
 def name(row: Mapping[str, Any]) -> str:
-    """Return an entry's key as code; a backtick in it would end that."""
-    return "`" + f"{row['entity_path']}/{row['key']}".replace("`", "'") + "`"
+    return code(f"{row['entity_path']}/{row['key']}")
 
 
 def markdown(digests: Sequence[Mapping[str, Any]], most: int | None = None) -> str:
@@ -31,23 +35,23 @@ def markdown(digests: Sequence[Mapping[str, Any]], most: int | None = None) -> s
 def _of_digest(digest: Mapping[str, Any]) -> Iterator[str]:
     summary = digest["summary"]
     if digest["digest_type"] != "entity":
-        yield f"## {digest['scope']}\n\n{digest['entry_count']} entries there."
+        yield f"## {code(digest['scope'])}\n\n{digest['entry_count']} entries there."
         return
-    yield f"# Briefing: {digest['scope'] or 'everything'}\n\n{summary['narrative']} Guidance: " + (
-        f"{summary['guidance_strength']}. {NOTICE}"
-    )
+    scope = code(digest["scope"]) if digest["scope"] else "everything"
+    narrative = summary["narrative"].replace(f" at {digest['scope']}:", f" at {scope}:", 1)
+    yield f"# Briefing: {scope}\n\n{narrative} Guidance: {summary['guidance_strength']}. {NOTICE}"
     if summary["regime_shift"]:
-        names = ", ".join(f"`{key}`" for key in summary["regime_shift"]["entries"])
+        names = ", ".join(map(code, summary["regime_shift"]["entries"]))
         yield f"**Regime shift suspected.** {summary['regime_shift']['message']} {names}"
     yield from _section("Do not rely on", summary["discredited"], _failed)
     yield from _section("Known", summary["hot_context"], _known)
     yield from _section("Procedures", summary["procedures"], _procedure)
     yield from _section("Validated", summary["validated"], _held)
     if summary["tried_here"]:
-        lines = [f"- {row['action']}: won {row['won']} of {row['n']}" for row in summary["tried_here"]]
+        lines = [f"- {code(row['action'])}: won {row['won']} of {row['n']}" for row in summary["tried_here"]]
         yield "## Tried here\n\n" + "\n".join(lines)
     if summary["who_to_ask"]:
-        lines = [f"- {row['agent_id']}: {row['reason']}" for row in summary["who_to_ask"]]
+        lines = [f"- {code(row['agent_id'])}: {row['reason']}" for row in summary["who_to_ask"]]
         yield "## Who to ask\n\n" + "\n".join(lines)
     if summary["procedures_not_applicable"]:
         lines = [
@@ -63,8 +67,8 @@ def _section(title: str, rows: Sequence[Mapping[str, Any]], told: Any) -> Iterat
 
 
 def _failed(row: Mapping[str, Any]) -> str:
-    instead = f" Use instead: {', '.join(f'`{key}`' for key in row['replaced_by'])}." if row["replaced_by"] else ""
-    action = f" Resolved by {row['resolved_with_action']}." if row["resolved_with_action"] else ""
+    instead = f" Use instead: {', '.join(map(code, row['replaced_by']))}." if row["replaced_by"] else ""
+    action = f" Resolved by {code(row['resolved_with_action'])}." if row["resolved_with_action"] else ""
     return f"{name(row)} failed {row['failure_count']} of {_tries(row)} times.{instead}{action}\n\n" + quoted(
         row["value_preview"]
     )

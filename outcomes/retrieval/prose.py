@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from memories.rows import Row
-from outcomes.briefing.prose import NOTICE, quoted
+from outcomes.briefing.prose import NOTICE, code, quoted
 from outcomes.retrieval.answering import Answer
 from outcomes.retrieval.ranking import Candidate
 from outcomes.retrieval.replacements import Replaced
@@ -30,11 +30,11 @@ def _blocks(answer: Answer) -> Iterator[str]:
         yield _warning(one, answer.replaced.get(one.row.entry_id, Replaced()))
     if answer.recommendation and answer.recommendation["suggested_action"]:
         advice = answer.recommendation
-        yield f"Suggested ({advice['mode']}): {advice['suggested_action']}. {advice['why']}"
+        yield f"Suggested ({advice['mode']}): {code(advice['suggested_action'])}. {advice['why']}"
 
 
 def name(row: Row) -> str:
-    return "`" + row.entry_key.replace("`", "'") + "`"
+    return code(row.entry_key)
 
 
 def _hit(one: Candidate) -> str:
@@ -46,4 +46,5 @@ def _hit(one: Candidate) -> str:
 def _warning(one: Candidate, replaced: Replaced) -> str:
     state = one.row.state
     failed_on = state.last_outcome_at.date().isoformat() if state.failure_count and state.last_outcome_at else ""
-    return f"Avoid {name(one.row)}: {compact.warning(one.why_out, failed_on, replaced.by, replaced.action)}"
+    by, action = [code(key) for key in replaced.by], replaced.action and code(replaced.action)
+    return f"Avoid {name(one.row)}: {compact.warning(one.why_out, failed_on, by, action)}"

@@ -132,6 +132,19 @@ def test_a_fault_of_the_database_quotes_no_row(db, log):
     assert not [line for line in log if "DETAIL" in line or "CONTEXT" in line]
 
 
+def test_no_word_of_a_caller_begins_a_line_of_the_log_or_turns_one_round(log):
+    forged = "x\nINFO root all is well\u2028\u202egnp\x1b[2J"
+    logging.getLogger("somewhere").warning("a name came along: %s", forged)
+    try:
+        raise ValueError(forged)
+    except ValueError:
+        logging.getLogger("somewhere").exception("it failed")
+    for text in log:
+        assert not set(text) & set("\u2028\u202e\x1b")
+        assert [line for line in text.splitlines() if line.startswith("INFO root")] == []
+    assert "x\\u000aINFO root all is well" in "\n".join(log)
+
+
 def test_a_line_of_json_names_the_request(log, account):
     Client().get("/no/such/page/", headers={"X-Request-Id": "asked-1"})
     told = [json.loads(line) for line in log if line.startswith("{")]
