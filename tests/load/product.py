@@ -20,7 +20,9 @@ RATE = "60000000"
 
 
 def environment(data: Path, database: str) -> dict[str, str]:
-    return {**os.environ, "SENSELAB_DATA": str(data), "DATABASE_URL": database, "LOG_LEVEL": "WARNING"}
+    # As `make run` starts it: vectors are an extra, and a model at work beside the calls is another measurement.
+    told = {"SENSELAB_DATA": str(data), "DATABASE_URL": database, "LOG_LEVEL": "WARNING", "EMBEDDING_MODEL": "off"}
+    return {**os.environ, **told}
 
 
 def manage(env: dict[str, str], *arguments: str) -> str:
