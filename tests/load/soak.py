@@ -7,6 +7,7 @@ verifies, and nothing is left running. Exit code 1 when something is not so.
 """
 
 import contextlib
+import http.client
 import json
 import multiprocessing
 import os
@@ -141,13 +142,15 @@ def call(url: str, body: Any, key: str, **headers: str) -> tuple[int, Any]:
     sent = {"Content-Type": "application/json", **headers} | ({"Authorization": f"Bearer {key}"} if key else {})
     request = urllib.request.Request(url, data=data, headers=sent)
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            text = answer.read()
-            return answer.status, json.loads(text) if "json" in answer.headers["Content-Type"] else None
-    except urllib.error.HTTPError as error:
-        error.read()
-        return error.code, dict(error.headers)
-    except (OSError, ValueError):
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                text = answer.read()
+                return answer.status, json.loads(text) if "json" in answer.headers["Content-Type"] else None
+        except urllib.error.HTTPError as error:
+            error.read()
+            return error.code, dict(error.headers)
+    except (OSError, ValueError, http.client.HTTPException):
+        # Who was killed in the middle of an answer gave none.
         return 0, None
 
 

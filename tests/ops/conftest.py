@@ -60,9 +60,9 @@ class Started:
             self.lines.put(line.rstrip())
         self.lines.put(None)
 
-    def wait_for(self, *texts: str) -> str:
+    def wait_for(self, *texts: str, patience: float = PATIENCE) -> str:
         """Return the first line, from here on, that holds all the texts."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         with contextlib.suppress(queue.Empty):
             while (line := self.lines.get(timeout=max(0.1, deadline - time.monotonic()))) is not None:
                 self.said.append(line)

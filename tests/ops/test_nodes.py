@@ -42,9 +42,9 @@ class Nodes:
             for number in range(NODES)
         ]
         for web in self.webs:
-            web.wait_for("web", "Listening at")
+            web.wait_for("web", "Listening at", patience=NODES * PATIENCE)
         for worker in self.workers:
-            worker.wait_for("worker", "running")
+            worker.wait_for("worker", "running", patience=NODES * PATIENCE)
 
     @property
     def all(self) -> list[Started]:
