@@ -62,6 +62,9 @@ BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 
 INSTALLED_APPS = [
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -99,7 +102,9 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "senselab.accounts.middleware.people_have_an_account",
+    "senselab.accounts.middleware.second_factors_where_required",
     "senselab.accounts.middleware.note_refusals",
     "memories.ui.people.count_waiting",
     "axes.middleware.AxesMiddleware",
@@ -127,6 +132,19 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False  # or every command opens with a line of axes
 AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
+# What axes keeps of a failed attempt leaves these out: a mistyped recovery code is nearly one.
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "credential"]
+
+# Of allauth we take second factors; signing in and its pages are ours (senselab/accounts/entering.py).
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+MFA_ADAPTER = "senselab.accounts.secrets_at_rest.Adapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_RECOVERY_CODE_DIGITS = 10
+# A phone whose clock is half a minute off still gets its owner in.
+MFA_TOTP_TOLERANCE = 1
+MFA_TOTP_ISSUER = "SenseLab"
 
 TEMPLATES = [
     {

@@ -108,7 +108,10 @@ class Place:
     belongs: tuple[str, ...] = ()  # url names of the pages below it
 
 
-SETTINGS = ("policy", "data", "own", "keys", "rotate_key", "people", "invite", "reset_link", "audit")
+SETTINGS = (
+    *("policy", "data", "own", "security", "add_app", "add_passkey", "recovery_codes", "remove_factor"),
+    *("keys", "rotate_key", "people", "invite", "reset_link", "audit"),
+)
 PLACES = (
     Place("overview", "Overview", "layout-dashboard", "o"),
     Place(

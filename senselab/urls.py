@@ -3,7 +3,7 @@
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
-from senselab import docs, health, metrics, problems, views
+from senselab import docs, door, health, metrics, problems, views
 
 urlpatterns = [
     path("api/v1/", include("memories.api.urls")),
@@ -20,8 +20,10 @@ urlpatterns = [
     path("api/", problems.no_route),
     path("api/<path:rest>", problems.no_route),
     path("", views.overview, name="overview"),
-    path("login/", views.LogIn.as_view(), name="login"),
-    path("logout/", views.LogOut.as_view(), name="logout"),
+    path("login/", door.LogIn.as_view(), name="login"),
+    path("login/second-factor/", door.second_factor, name="second_factor"),
+    path("login/passkey/", door.passkey, name="passkey_login"),
+    path("logout/", door.LogOut.as_view(), name="logout"),
     path("account/", views.switch_account, name="switch_account"),
     path("", include("memories.ui.urls")),
     path("", include("memories.ui.entry_urls")),

@@ -1,6 +1,5 @@
-"""The home page, and the door for people."""
+"""The home page, and which account it shows."""
 
-from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -10,15 +9,6 @@ from memories.ui.people import viewer_of
 from senselab import overview as figures
 from senselab.errors import NotFound
 from senselab.ui import for_people, render_page
-
-
-class LogIn(LoginView):
-    template_name = "accounts/login.html"
-    redirect_authenticated_user = True
-
-
-class LogOut(LogoutView):
-    """Log out by POST; the next page is the log-in page."""
 
 
 @for_people

@@ -5,10 +5,12 @@ import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 
 from senselab import logs
-from senselab.accounts import audit
+from senselab.accounts import audit, factors
 from senselab.accounts.audit import Who
 from senselab.accounts.models import Membership
 from senselab.accounts.origins import address_of
@@ -66,6 +68,26 @@ def people_have_an_account(get_response: Handler) -> Handler:
         request.person_account = membership.account if membership else None  # type: ignore[attr-defined]
         request.role = membership.role if membership else ""  # type: ignore[attr-defined]
         return get_response(request)
+
+    return handle
+
+
+# Where somebody without the second factor that their account asks for may go: to add one, to another account, out.
+OPEN = ("/settings/you/security/", "/account/", "/logout/", "/login/", "/static/")
+
+
+def second_factors_where_required(get_response: Handler) -> Handler:
+    """Lead people who look at an account that requires a second factor, and have none, to where they add one."""
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        account = getattr(request, "person_account", None)
+        if account is None or not account.second_factor_required or request.path.startswith(OPEN):
+            return get_response(request)
+        if factors.has(request.user.pk or 0):
+            return get_response(request)
+        if request.htmx:  # type: ignore[attr-defined]
+            return HttpResponse(status=204, headers={"HX-Redirect": reverse("security")})
+        return redirect("security")
 
     return handle
 

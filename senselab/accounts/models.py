@@ -17,6 +17,8 @@ class Account(models.Model):
     # The policy this account learns by: the values that differ from the default of that name (RULES.md).
     policy_version = models.PositiveIntegerField(default=1)
     policy_values = models.JSONField(default=dict, blank=True)
+    # Whoever looks at this account has to have a second factor.
+    second_factor_required = models.BooleanField(default=False, db_default=False)
 
     def __str__(self) -> str:
         return self.slug

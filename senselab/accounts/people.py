@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -194,6 +195,22 @@ def new_person(username: str, password: str, *, name: str = "") -> Person:
     return person
 
 
+def looked_after(account: Account, membership_id: int, *, by_person: Person) -> Membership:
+    """Return the membership of a person all of whose accounts the one who asks looks after.
+
+    :raises NotFound: nobody of that id belongs to the account.
+    :raises Forbidden: they belong to another account as well: what lets them in here would be a way into it.
+    """
+    one = _member(account, membership_id)
+    theirs = set(Membership.objects.filter(person_id__in=[one.person_id]).values_list("account_id", flat=True))
+    mine = Membership.objects.filter(person_id__in=[by_person.pk], role=Role.ADMIN)
+    if not theirs <= set(mine.values_list("account_id", flat=True)) or one.person.is_superuser:
+        raise Forbidden(
+            "This person belongs to an account you do not look after, so you cannot change how they log in."
+        )
+    return one
+
+
 @transaction.atomic
 def password_link(
     account: Account, membership_id: int, *, by_person: Person, by: Who, now: datetime
@@ -201,23 +218,26 @@ def password_link(
     """Return what a link holds that lets a person set another password once, within a day: who, and the token.
 
     :raises NotFound: nobody of that id belongs to the account.
-    :raises Forbidden: the person belongs to an account that the one who asks does not look after: a link would be a
-        way into it.
+    :raises Forbidden: they belong to an account that the one who asks does not look after.
     """
-    one = _member(account, membership_id)
-    theirs = set(Membership.objects.filter(person_id__in=[one.person_id]).values_list("account_id", flat=True))
-    mine = Membership.objects.filter(person_id__in=[by_person.pk], role=Role.ADMIN)
-    if not theirs <= set(mine.values_list("account_id", flat=True)) or one.person.is_superuser:
-        raise Forbidden("This person belongs to an account you do not look after, so you cannot reset their password.")
+    one = looked_after(account, membership_id, by_person=by_person)
     audit.record(account.pk, "password_link_made", by=by, at=now, target=one.person.username)
     return urlsafe_base64_encode(force_bytes(one.person_id)), password_tokens.make_token(one.person)
 
 
-def tell_accounts(person: Person, action: str, *, by: Who, now: datetime) -> None:
+def tell_accounts(
+    person: Person,
+    action: str,
+    *,
+    by: Who,
+    now: datetime,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
     """Write to the trail of every account a person belongs to."""
     found = Membership.objects.filter(person_id__in=[person.pk]).values_list("account_id", flat=True)
     for account_id in found:
-        audit.record(account_id, action, by=by, at=now, target=person.username)
+        audit.record(account_id, action, by=by, at=now, target=person.username, before=before, after=after)
 
 
 def begin(person: Person, session_key: str, *, address: str | None, browser: str, now: datetime) -> None:
@@ -261,3 +281,8 @@ def end_all(person: Person, *, but: str = "") -> None:
     gone = SignIn.objects.filter(person=person).exclude(session_key=but)
     Session.objects.filter(session_key__in=list(gone.values_list("session_key", flat=True))).delete()
     gone.delete()
+
+
+def signed_in_since(person: Person, session_key: str, since: datetime) -> bool:
+    """Tell whether a session of a person began after a moment."""
+    return SignIn.objects.filter(person=person, session_key=session_key, at__gt=since).exists()

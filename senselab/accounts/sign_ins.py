@@ -13,13 +13,13 @@ from senselab.accounts.models import Membership, Person
 from senselab.accounts.origins import address_of
 
 
-def tell(action: str, username: str, request: HttpRequest | None) -> None:
+def tell(action: str, username: str, request: HttpRequest | None, after: dict[str, Any] | None = None) -> None:
     """Write to the trail of every account of a person; of a name nobody has, no account is told."""
     found = Membership.objects.filter(person_id__in=_person(username)).values_list("account_id", flat=True)
     address = address_of(request) if request is not None else None
     by = Who("person", username, address, getattr(request, "request_id", ""))
     for account_id in found:
-        audit.record(account_id, action, by=by, at=timezone.now())
+        audit.record(account_id, action, by=by, at=timezone.now(), after=after)
 
 
 def _person(username: str) -> list[int]:
@@ -27,7 +27,8 @@ def _person(username: str) -> list[int]:
 
 
 def signed_in(*, request: HttpRequest, user: Any, **_: Any) -> None:
-    tell("sign_in", user.get_username(), request)
+    proved_by = getattr(request, "proved_by", "")
+    tell("sign_in", user.get_username(), request, {"by": proved_by} if proved_by else None)
     if not request.session.session_key:
         request.session.save()
     browser = request.META.get("HTTP_USER_AGENT", "")

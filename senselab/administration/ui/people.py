@@ -10,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
+from senselab.accounts import entering, factors
 from senselab.accounts import people as services
 from senselab.accounts.audit import Who, who_of
 from senselab.accounts.models import Role
@@ -22,7 +23,6 @@ ROLES = {
     Role.REVIEWER: "decides, edits, rolls back",
     Role.ADMIN: "keys, people, policy as well",
 }
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @for_admins
@@ -33,10 +33,12 @@ def people(request: HttpRequest) -> HttpResponse:
 
 def show(request: HttpRequest, *, link: str = "", link_for: str = "") -> HttpResponse:
     account = request.person_account  # type: ignore[attr-defined]
+    members = services.members(account)
     context = {
-        "members": services.members(account),
+        "members": members,
         "invitations": services.invitations(account, timezone.now()),
         "roles": ROLES,
+        "with_factor": factors.owners(members),
         "link": request.build_absolute_uri(link) if link else "",
         "link_for": link_for,
     }
@@ -92,6 +94,30 @@ def reset_link(request: HttpRequest, membership_id: int) -> HttpResponse:
     return show(request, link=reverse("new_password", args=[who, token]), link_for="password")
 
 
+@require_POST
+@for_admins
+def reset_factors(request: HttpRequest, membership_id: int) -> HttpResponse:
+    """Take away the second factors of a person who lost them."""
+    by, now = who_of(request), timezone.now()
+    account, person = request.person_account, request.user  # type: ignore[attr-defined]
+    one = factors.reset(account, membership_id, by_person=person, by=by, now=now)  # type: ignore[arg-type]
+    messages.success(
+        request, f"{one.person.display_name} logs in without a second factor, and is signed out everywhere."
+    )
+    return redirect("people")
+
+
+@require_POST
+@for_admins
+def require_factors(request: HttpRequest) -> HttpResponse:
+    """Ask everybody in the account for a second factor, or stop to."""
+    required = request.POST.get("required") == "yes"
+    factors.require(request.person_account, required, by=who_of(request), now=timezone.now())  # type: ignore[attr-defined]
+    said = "Everybody here needs a second factor now." if required else "A second factor is up to each person now."
+    messages.success(request, said)
+    return redirect("people")
+
+
 @sensitive_post_parameters("password")
 @never_cache
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
@@ -114,6 +140,6 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         told = {"found": found, "refusal": refusal, "given": form}
         return render(request, "settings/invitation.html", told, status=refusal.status)
     if not request.user.is_authenticated:
-        login(request, person, backend=BACKEND)  # type: ignore[arg-type]
+        login(request, person, backend=entering.BACKEND)  # type: ignore[arg-type]
     request.session["account"] = member.account.slug
     return redirect("overview")

@@ -2,13 +2,18 @@
 
 from django.urls import path
 
-from senselab.administration.ui import audit, keys, own, people
+from senselab.administration.ui import audit, keys, own, people, security
 
 urlpatterns = [
     path("settings/", own.own, name="settings"),
     path("settings/you/", own.own, name="own"),
     path("settings/you/sign-out-everywhere/", own.sign_out_everywhere, name="sign_out_everywhere"),
     path("settings/you/sign-ins/<int:sign_in_id>/end/", own.end_sign_in, name="end_sign_in"),
+    path("settings/you/security/", security.security, name="security"),
+    path("settings/you/security/app/", security.app, name="add_app"),
+    path("settings/you/security/passkey/", security.passkey, name="add_passkey"),
+    path("settings/you/security/codes/", security.recovery_codes, name="recovery_codes"),
+    path("settings/you/security/<int:factor_id>/remove/", security.remove, name="remove_factor"),
     path("settings/keys/", keys.keys, name="keys"),
     path("settings/keys/<int:key_id>/rotate/", keys.rotate_key, name="rotate_key"),
     path("settings/keys/<int:key_id>/revoke/", keys.revoke_key, name="revoke_key"),
@@ -22,6 +27,8 @@ urlpatterns = [
     path("settings/people/<int:membership_id>/role/", people.change_role, name="change_role"),
     path("settings/people/<int:membership_id>/remove/", people.remove_person, name="remove_person"),
     path("settings/people/<int:membership_id>/password/", people.reset_link, name="reset_link"),
+    path("settings/people/<int:membership_id>/factors/", people.reset_factors, name="reset_factors"),
+    path("settings/people/second-factor/", people.require_factors, name="require_factors"),
     path("settings/audit/", audit.audit_trail, name="audit"),
     path("invitation/<str:token>/", people.invitation, name="invitation"),
     path("password/<uidb64>/<token>/", own.NewPassword.as_view(), name="new_password"),
