@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from senselab.accounts import entering, factors, passkeys
+from senselab.accounts import entering, factors, openid, passkeys
 from senselab.accounts.entering import Waiting
 
 WRONG_PASSKEY = "That passkey does not fit. Try again, or log in with your password."
@@ -27,6 +27,23 @@ class LogIn(LoginView):
     def form_valid(self, form: Any) -> HttpResponse:
         person, now = form.get_user(), timezone.now()
         return entering.enter(self.request, person, by="password", next_url=self.get_success_url(), now=now)
+
+
+def safe(request: HttpRequest, wanted: str) -> str:
+    """Return where somebody wanted to go if that is here, else ''."""
+    return wanted if url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure()) else ""
+
+
+@never_cache
+def oidc(request: HttpRequest) -> HttpResponse:
+    """Lead to the provider of OpenID Connect."""
+    return openid.begin(request, safe(request, request.GET.get("next", "")))
+
+
+@never_cache
+def oidc_callback(request: HttpRequest) -> HttpResponse:
+    """Receive who comes back from the provider."""
+    return openid.come_back(request)
 
 
 class LogOut(LogoutView):
@@ -84,9 +101,7 @@ def _let_in(request: HttpRequest) -> HttpResponse:
     if person is not None and entering.is_shut(request, person):
         return HttpResponse(status=429)
     if person is not None and person.is_active and proof.holds and proof.alone:
-        wanted = form.get("next", "")
-        safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
-        return entering.begin(request, person, by="passkey", next_url=wanted if safe else "")
+        return entering.begin(request, person, by="passkey", next_url=safe(request, form.get("next", "")))
     if person is not None:
         entering.failed(request, person)
     return render(request, "accounts/login.html", {"problem": WRONG_PASSKEY, "next": form.get("next", "")}, status=422)

@@ -24,6 +24,8 @@ PRIMARY, STANDBY = "default", "standby"
 SEARCHES = frozenset({"/api/v1/search"})
 # Who watches wants to know of the primary, and static files need no database.
 ELSEWHERE = ("/api/", "/mcp", "/static/", "/health", "/readyz", "/metrics")
+# Looking at these writes what a proof is asked with, or begins a session.
+WRITING = ("/login/", "/settings/you/security/")
 # How far into its log the primary was when this person last wrote; the standby answers them once it has come so far.
 COOKIE = "written"
 # A standby further behind than this, in bytes of the log, answers nobody.
@@ -82,7 +84,7 @@ def send_reads(get_response: Handler) -> Handler:
 def only_reads(request: HttpRequest) -> bool:
     if request.path in SEARCHES:
         return True
-    return request.method in {"GET", "HEAD"} and not request.path.startswith(ELSEWHERE)
+    return request.method in {"GET", "HEAD"} and not request.path.startswith((*ELSEWHERE, *WRITING))
 
 
 def from_standby(request: HttpRequest, get_response: Handler) -> HttpResponse | None:
@@ -141,7 +143,8 @@ def instead(standby: Any) -> Iterator[None]:
 
 def noted(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """Let a person's browser remember how far the primary was after they wrote."""
-    if request.method not in {"GET", "HEAD", "OPTIONS"} and not request.path.startswith(ELSEWHERE):
+    writes = request.method not in {"GET", "HEAD", "OPTIONS"} or request.path.startswith(WRITING)
+    if writes and not request.path.startswith(ELSEWHERE):
         position = asked(PRIMARY, COMMITTED, {})
         if position:
             secure = settings.SESSION_COOKIE_SECURE

@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
-from senselab import postgres
+from senselab import postgres, sign_on
 from senselab.version import VERSION
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -65,6 +65,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -135,16 +137,13 @@ AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
 # What axes keeps of a failed attempt leaves these out: a mistyped recovery code is nearly one.
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "credential"]
 
-# Of allauth we take second factors; signing in and its pages are ours (senselab/accounts/entering.py).
-ACCOUNT_LOGIN_METHODS = {"username"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = "none"
+# Of allauth we take second factors and the protocol of OpenID Connect; signing in and its pages are ours
+# (senselab/accounts/entering.py).
+SOCIALACCOUNT_ADAPTER = "senselab.accounts.openid.Adapter"
 MFA_ADAPTER = "senselab.accounts.secrets_at_rest.Adapter"
-MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_RECOVERY_CODE_DIGITS = 10
 # A phone whose clock is half a minute off still gets its owner in.
 MFA_TOTP_TOLERANCE = 1
-MFA_TOTP_ISSUER = "SenseLab"
 
 TEMPLATES = [
     {
@@ -157,6 +156,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "senselab.ui.shell",
+                "senselab.ui.provider",
             ],
             "builtins": ["senselab.templatetags.look"],
         },
@@ -283,6 +283,9 @@ METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 SENTRY_DSN = env.str("SENTRY_DSN", default="")
 SENTRY_ENVIRONMENT = env.str("SENTRY_ENVIRONMENT", default="production")
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
+
+# A provider of OpenID Connect by which people may log in as well.
+OIDC = sign_on.provider(env, secret_of)
 
 LOGGING = {
     "version": 1,

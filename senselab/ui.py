@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -162,6 +163,12 @@ class Shell:
     def has_demo(self) -> bool:
         """Tell whether there is a demo account this person could switch to."""
         return any(membership.account.slug == DEMO != self.account.slug for membership in self.accounts)
+
+
+def provider(request: HttpRequest) -> dict[str, Any]:
+    """Return the name of the provider of OpenID Connect, '' for none: a context processor."""
+    del request
+    return {"oidc_name": settings.OIDC.name if settings.OIDC else ""}
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:

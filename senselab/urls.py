@@ -23,6 +23,8 @@ urlpatterns = [
     path("login/", door.LogIn.as_view(), name="login"),
     path("login/second-factor/", door.second_factor, name="second_factor"),
     path("login/passkey/", door.passkey, name="passkey_login"),
+    path("login/oidc/", door.oidc, name="oidc_login"),
+    path("login/oidc/callback/", door.oidc_callback, name="oidc_callback"),
     path("logout/", door.LogOut.as_view(), name="logout"),
     path("account/", views.switch_account, name="switch_account"),
     path("", include("memories.ui.urls")),

@@ -29,6 +29,15 @@ class Person(AbstractUser):
 
     # Part of what a session is bound to: another salt ends every session there is.
     session_salt = models.CharField(max_length=32, default="", db_default="", blank=True)
+    # The e-mail address, in small letters, by which OpenID Connect knows them at first; an admin answers for it.
+    known_email = models.CharField(max_length=254, default="", db_default="", blank=True)
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["known_email"], condition=~Q(known_email=""), name="an_email_is_known_of_one_person"
+            ),
+        ]
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         bound = self.password + self.session_salt
@@ -50,6 +59,29 @@ class SignIn(models.Model):
 
     def __str__(self) -> str:
         return f"sign-in of {self.person}"
+
+
+class Identity(models.Model):
+    """Who a person is to a provider of OpenID Connect: its own, lasting id of them."""
+
+    class Link(models.TextChoices):
+        EMAIL = "email"
+        JOINED = "joined"
+
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.TextField()
+    subject = models.CharField(max_length=255)
+    linked_by = models.CharField(max_length=10, choices=Link.choices)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="an_identity_is_one_persons"),
+            models.CheckConstraint(condition=Q(linked_by__in=["email", "joined"]), name="an_identity_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person} at {self.issuer}"
 
 
 class Role(models.TextChoices):

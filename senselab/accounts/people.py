@@ -16,7 +16,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from senselab.accounts import audit, services
 from senselab.accounts.audit import Who
-from senselab.accounts.models import Account, Invitation, Membership, Person, Role, SignIn
+from senselab.accounts.models import Account, Identity, Invitation, Membership, Person, Role, SignIn
 from senselab.errors import Conflict, Forbidden, Invalid, NotFound
 
 LASTS = timedelta(days=7)
@@ -166,12 +166,21 @@ def accept(token: str, person: Person, *, by: Who, now: datetime) -> Membership:
     if not used.update(ended_at=now, accepted_by=person.username):
         raise NotFound("This invitation is not valid any more. Ask for another one.")
     present = Membership.objects.filter(account=found.account, person=person).first()
+    if present is None:
+        forget_email(person)
     ranks = list(Role.values)
     if present is None or ranks.index(present.role) < ranks.index(found.role):
         present = services.give_role(person, found.account, Role(found.role))
     told = {"role": present.role, "invited_by": found.made_by}
     audit.record(found.account_id, "invitation_accepted", by=by, at=now, target=person.username, after=told)
     return present
+
+
+def forget_email(person: Person) -> None:
+    """Forget the e-mail an admin answered for, and whom it let in: they do not look after the account joined now."""
+    if Membership.objects.filter(person_id__in=[person.pk]).exists():
+        Person.objects.filter(pk=person.pk).update(known_email="")
+        Identity.objects.filter(person=person, linked_by=Identity.Link.EMAIL).delete()
 
 
 def new_person(username: str, password: str, *, name: str = "") -> Person:

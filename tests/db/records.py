@@ -35,9 +35,16 @@ def columns(table: str) -> dict[str, Any]:
 
 
 def one_of(table: str, account_id: int) -> dict[str, Any]:
-    """Return the first row an account has in a table, or plain values where it has none."""
+    """Return the first row an account has in a table, or plain values where it has none.
+
+    Of what belongs to people it is the latest of all.
+    """
+    there = columns(table)
+    if "account_id" not in there:
+        found = rows_of(f"SELECT to_jsonb(t)::text FROM {table} t ORDER BY id DESC LIMIT 1")
+        return json.loads(found[0][0]) if found else there
     found = rows_of(f"SELECT to_jsonb(t)::text FROM {table} t WHERE t.account_id = %s LIMIT 1", account_id)
-    return json.loads(found[0][0]) if found else columns(table) | {"account_id": account_id}
+    return json.loads(found[0][0]) if found else there | {"account_id": account_id}
 
 
 def insert(table: str, account_id: int, **changes: Any) -> dict[str, Any]:

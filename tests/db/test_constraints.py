@@ -64,6 +64,9 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("a_key_may_call_at_least_once_a_minute", "accounts_apikey", {"public_id": "b", "rate_per_minute": 0}),
     ("an_invitation_is_found_by_its_token", "accounts_invitation", {}),
     ("an_invitation_gives_a_role", "accounts_invitation", {"token_sha256": "\\x01", "role": "owner"}),
+    ("an_email_is_known_of_one_person", "accounts_person", {"username": "somebody else"}),
+    ("an_identity_is_one_persons", "accounts_identity", {}),
+    ("an_identity_has_a_reason", "accounts_identity", {"subject": "another", "linked_by": "rumour"}),
     ("a_place_in_the_trail_is_taken_once", "accounts_auditrecord", SEALED),
     ("a_record_is_sealed_whole_or_not", "accounts_auditrecord", {"number": 2, "digest": None, "seal": None}),
     ("a_pair_is_alike_or_opposite", "memories_alikepair", {"one_id": 1, "other_id": 2, "kind": "odd"}),
@@ -82,6 +85,8 @@ def something(db, account, ada):
     insert("memories_counter", account.pk)
     insert("accounts_auditrecord", account.pk, **SEALED)
     insert("accounts_invitation", account.pk, role="viewer")
+    insert("accounts_identity", account.pk, person_id=ada.pk, linked_by="email")
+    type(ada).objects.filter(pk=ada.pk).update(known_email=f"{ada.username}@example.com")
     insert("outcomes_edge", account.pk)
     return account
 

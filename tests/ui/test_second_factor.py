@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from senselab import replicas
 from senselab.accounts import factors
 from senselab.accounts.models import AuditRecord, Person
 from tests.ui.conftest import plain
@@ -220,6 +221,11 @@ def test_somebody_who_is_not_active_gets_in_by_nothing(device, rex):
     client = Client()
     answer = client.post("/login/passkey/", {"credential": device.prove(client.get("/login/passkey/").json())})
     assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("address", ["/login/passkey/", "/login/oidc/callback/", "/settings/you/security/app/"])
+def test_a_look_that_begins_a_session_or_a_question_is_none_for_a_standby(rf, address):
+    assert not replicas.only_reads(rf.get(address))
 
 
 def test_two_who_race_with_one_code_get_in_once(lasting, client_of, rex):

@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from senselab.accounts import entering, factors
+from senselab.accounts import entering, factors, identities
 from senselab.accounts import people as services
 from senselab.accounts.audit import Who, who_of
 from senselab.accounts.models import Role
@@ -104,6 +104,16 @@ def reset_factors(request: HttpRequest, membership_id: int) -> HttpResponse:
     messages.success(
         request, f"{one.person.display_name} logs in without a second factor, and is signed out everywhere."
     )
+    return redirect("people")
+
+
+@require_POST
+@for_admins
+def know_email(request: HttpRequest, membership_id: int) -> HttpResponse:
+    """Write down by which e-mail a person is known when they first come by OpenID Connect."""
+    account, email, by, now = request.person_account, request.POST.get("email", ""), who_of(request), timezone.now()  # type: ignore[attr-defined]
+    one = identities.know(account, membership_id, email, by_person=request.user, by=by, now=now)  # type: ignore[arg-type]
+    messages.success(request, f"{one.person.display_name} is known by that address now.")
     return redirect("people")
 
 

@@ -28,6 +28,7 @@ urlpatterns = [
     path("settings/people/<int:membership_id>/remove/", people.remove_person, name="remove_person"),
     path("settings/people/<int:membership_id>/password/", people.reset_link, name="reset_link"),
     path("settings/people/<int:membership_id>/factors/", people.reset_factors, name="reset_factors"),
+    path("settings/people/<int:membership_id>/email/", people.know_email, name="know_email"),
     path("settings/people/second-factor/", people.require_factors, name="require_factors"),
     path("settings/audit/", audit.audit_trail, name="audit"),
     path("invitation/<str:token>/", people.invitation, name="invitation"),
