@@ -8,8 +8,8 @@ import msgspec
 from memories.api import wire
 from memories.viewers import Viewer
 from outcomes.retrieval.answering import Answer
+from outcomes.retrieval.judging import ELSEWHERE, Candidate
 from outcomes.retrieval.question import Question
-from outcomes.retrieval.ranking import ELSEWHERE, Candidate
 from outcomes.retrieval.replacements import Replaced
 from outcomes.rules import budget, compact
 
@@ -52,7 +52,7 @@ def hit(one: Candidate, viewer: Viewer, now: datetime) -> dict[str, Any]:
 
 
 def breakdown(one: Candidate) -> dict[str, Any]:
-    """Return what a score is made of; `below` names what outranks an entry because it did what this one did not."""
+    """Return what a score is made of; `below` and `fits_less` name what outranks an entry."""
     signals = one.score.signals
     told = {
         **one.score.told(),
@@ -64,6 +64,8 @@ def breakdown(one: Candidate) -> dict[str, Any]:
         told["evidence_local"] = one.local.told()
     if one.below:
         told["below"] = one.below
+    if one.fits_less:
+        told["fits_less"] = one.fits_less
     return told
 
 

@@ -9,9 +9,11 @@ from memories import rows, search, vectors
 from memories.rows import Row
 from memories.rules.policy import Policy
 from memories.viewers import Viewer
-from outcomes.retrieval import candidates, past, ranking, replacements
+from outcomes.retrieval import candidates, experience, past, ranking, replacements
+from outcomes.retrieval.experience import Alike
+from outcomes.retrieval.judging import Candidate
 from outcomes.retrieval.question import Question
-from outcomes.retrieval.ranking import Alike, Candidate, Ranking
+from outcomes.retrieval.ranking import Ranking
 from outcomes.retrieval.replacements import Replaced
 from outcomes.rules import actions, guidance, recommendation
 from outcomes.rules.episodes import Episode
@@ -55,9 +57,9 @@ def ranked(question: Question, known: Read, policy: Policy, now: datetime) -> Ra
 def read(question: Question, viewer: Viewer, now: datetime) -> Read:
     """Return past tasks, then candidates, among them what resolved such tasks: two round trips, three with vectors."""
     known = _before(question, viewer, now)
-    alike = ranking.alike(question, known.past)
+    alike = experience.alike(question, known.past)
     near = candidates.near(question, viewer, now, known.vectors)
-    more = ranking.resolvers(alike) | set(near)
+    more = experience.resolvers(alike) | set(near)
     if question.terms:
         queries = [candidates.by_words(question, viewer, now, more)]
     else:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from memories.rows import Row
 from outcomes.briefing.prose import NOTICE, code, quoted
 from outcomes.retrieval.answering import Answer
-from outcomes.retrieval.ranking import Candidate
+from outcomes.retrieval.judging import Candidate
 from outcomes.retrieval.replacements import Replaced
 from outcomes.rules import budget, compact
 

@@ -3,56 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
-
-import msgspec
 
 from memories.rows import Row
 from memories.rules import evidence
-from memories.rules.kinds import EvidenceStatus, MemoryType, Status
+from memories.rules.kinds import MemoryType
 from memories.rules.policy import Policy
+from outcomes.retrieval import experience, twinned
+from outcomes.retrieval.experience import Alike
+from outcomes.retrieval.judging import AVOIDED, FAR, NEEDLESS, TOO_MANY, Candidate, judge
 from outcomes.retrieval.question import Question
-from outcomes.rules import cutting, episodes, nearby, preconditions, relevance, scoring, shift, terms
+from outcomes.rules import cutting, episodes, nearby, relevance, scoring, shift, terms
 from outcomes.rules.cutting import Ranked
-from outcomes.rules.episodes import Episode, Near, Scale
-from outcomes.rules.nearby import Local
-from outcomes.rules.scoring import Score, Signals
+from outcomes.rules.episodes import Episode, Near
+from outcomes.rules.relevance import Text
+from outcomes.rules.scoring import Signals
 from outcomes.rules.shift import Lately, Rule
 
 IN_QUERY = 10
-DISCREDITED, CONTESTED = EvidenceStatus.DISCREDITED.value, EvidenceStatus.CONTESTED.value
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An entry judged for a question. `why_out` says why it is no hit, '' for a hit; `below` is what outranks it."""
-
-    row: Row
-    score: Score
-    value: float
-    status: str
-    local: Local | None = None
-    rescued: bool = False
-    failing: bool = False
-    below: str = ""
-    why_out: str = ""
-    details: tuple[str, ...] = ()
-
-    @property
-    def is_warning(self) -> bool:
-        return self.why_out in WARNINGS
-
-
-# Why something is no hit, as the playground tells it.
-IS_DISCREDITED, FAILS_HERE, IN_REVIEW = "discredited", "fails on tasks like this", "under review"
-ELSEWHERE, FAR, NEEDLESS, TOO_MANY = (
-    "not for this environment",
-    "far from the query",
-    "adds nothing",
-    "beyond the limit",
-)
-WARNINGS = frozenset({IS_DISCREDITED, FAILS_HERE, IN_REVIEW})
-AVOIDED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,32 +48,6 @@ def _moment(row: Row) -> float:
     return (row.state.last_outcome_at or row.written_at).timestamp()
 
 
-@dataclass(frozen=True, slots=True)
-class Alike:
-    """Past tasks weighed for a question: of its entity, of others, and those like it, most alike first."""
-
-    here: list[Episode]
-    away: list[Episode]
-    found: list[Near]
-    by: Scale
-    tells: Mapping[str, float]
-
-
-def alike(question: Question, past: Sequence[Episode]) -> Alike:
-    """Weigh past tasks. Those of other entities set no measure for those of this one."""
-    task = question.temporal.text
-    here = [one for one in past if question.is_about(one.paths)]
-    away = [one for one in past if not question.is_about(one.paths)]
-    tells = episodes.telling(here)
-    by = episodes.scale(task, here, tells)
-    return Alike(here, away, episodes.near(task, question.situation, here, by=by), by, tells)
-
-
-def resolvers(alike: Alike) -> set[int]:
-    """Return the entries that tasks like this one were resolved with, which may share no word with it."""
-    return {entry_id for one in alike.found if one.weight >= nearby.TELLING for entry_id in one.episode.resolved_by}
-
-
 def rank(
     question: Question,
     rows: Sequence[Row],
@@ -118,15 +59,12 @@ def rank(
 ) -> Ranking:
     """Return the ranking of candidates for a question; `cosines`, by entry id, come from vectors."""
     task = question.temporal.text
+    texts = {row.entry_id: relevance.text_of(row.entity_path, row.key, row.value[: terms.LETTERS]) for row in rows}
+    known = experience.with_entries(question, known, list(texts.values()))
     told = nearby.events(known.found, {row.entry_id: row.written_at for row in rows}, task, known.by)
-    judged = _judged(question, rows, known, told, now, policy, cosines or {})
+    judged = _judged(question, rows, texts, known, told, now, policy, cosines or {})
     turned = [one for one in judged if _turned(one.row, known.here, now)]
-    scores, below = nearby.ordered({one.row.entry_id: one.value for one in judged if not one.why_out}, told)
-    names = {row.entry_id: row.entry_key for row in rows}
-    placed = [
-        replace(one, value=scores.get(one.row.entry_id, one.value), below=names.get(below.get(one.row.entry_id, 0), ""))
-        for one in judged
-    ]
+    placed = _placed(question, judged, texts, known, told)
     order = sorted(placed, key=lambda one: (-one.value, -one.score.trust, one.row.entry_id))
     leading = {one.row.entry_id for one in order[:IN_QUERY]}
     in_query = any(one.row.entry_id in leading for one in turned)
@@ -136,23 +74,48 @@ def rank(
     return Ranking(hits, out, [*known.found, *elsewhere], [one.row.entry_key for one in turned] if scope else [], scope)
 
 
+def _placed(
+    question: Question,
+    judged: Sequence[Candidate],
+    texts: Mapping[int, Text],
+    known: Alike,
+    told: Mapping[int, list[nearby.Event]],
+) -> list[Candidate]:
+    """Return candidates with what their order is by: their scores, but for what was beaten and what fits less."""
+    best = twinned.tried(judged, texts, known) if known.here else {}
+    judged = twinned.rescued(question, judged, best, known)
+    scores, below = nearby.ordered({one.row.entry_id: one.value for one in judged if not one.why_out}, told)
+    scores, less = twinned.ordered(question, scores, best, below, known)
+    names = {one.row.entry_id: one.row.entry_key for one in judged}
+    return [
+        replace(
+            one,
+            value=scores.get(one.row.entry_id, one.value),
+            below=names.get(below.get(one.row.entry_id, 0), ""),
+            fits_less=names.get(less.get(one.row.entry_id, 0), ""),
+        )
+        for one in judged
+    ]
+
+
 def _judged(
     question: Question,
     rows: Sequence[Row],
+    texts: Mapping[int, Text],
     known: Alike,
     told: Mapping[int, list[nearby.Event]],
     now: datetime,
     policy: Policy,
     cosines: Mapping[int, float],
 ) -> list[Candidate]:
-    texts = [relevance.text_of(row.entity_path, row.key, row.value[: terms.LETTERS]) for row in rows]
     tasks = [terms.of_task(one.task) for one in known.here if question.entity_path and one.task]
-    over = relevance.scale(question.terms, texts, tasks, known.tells)
+    over = relevance.scale(question.terms, list(texts.values()), tasks, known.tells)
     judged = []
-    for row, text in zip(rows, texts, strict=True):
+    for row in rows:
+        text = texts[row.entry_id]
         local = nearby.local(told[row.entry_id]) if row.entry_id in told else None
         lexical = relevance.lexical(over, text)
-        semantic = max(lexical, min(1.0, cosines.get(row.entry_id, 0.0)))
+        semantic = max(lexical, min(1.0, cosines.get(row.entry_id, 0.0)), local.worked if local else 0.0)
         signals = Signals(
             semantic=semantic,
             keyword=relevance.keyword(over, text),
@@ -164,45 +127,6 @@ def _judged(
         )
         judged.append(judge(question, row, signals, local))
     return judged
-
-
-def judge(question: Question, row: Row, signals: Signals, local: Local | None) -> Candidate:
-    """Return one entry scored, with what nearby tasks say of it, and the first reason why it must not be a hit."""
-    state = row.state
-    discredited = state.evidence_status == DISCREDITED
-    rescued = discredited and local is not None and local.rescues
-    if rescued:
-        masses = state.evidence_success - state.evidence_failure
-        signals = replace(
-            signals,
-            confidence=max(scoring.RESCUED_CONFIDENCE, signals.confidence),
-            evidence=masses / (1 + state.evidence_success + state.evidence_failure),
-        )
-    if local is not None:
-        signals = scoring.with_local(signals, local.signal, local.weight)
-    failing = local is not None and local.fails and not discredited
-    why = ""
-    details: tuple[str, ...] = ()
-    if discredited and not rescued and not question.discredited:
-        why = IS_DISCREDITED
-    elif state.status == Status.UNDER_REVIEW and not discredited:
-        why = IN_REVIEW
-    elif failing and not question.discredited:
-        why = FAILS_HERE
-    elif signals.is_procedure and question.environment:
-        verdict, reasons = preconditions.judge(value_of(row), question.environment)
-        why, details = (ELSEWHERE, tuple(reasons)) if verdict == preconditions.NOT_APPLICABLE else ("", ())
-    score = scoring.score(signals, question.weights, question.temporal.boost)
-    status = CONTESTED if rescued else state.evidence_status
-    return Candidate(row, score, score.value, status, local, rescued, failing, why_out=why, details=details)
-
-
-def value_of(row: Row) -> Any:
-    """Return a value as it is, None where only its beginning was read."""
-    try:
-        return msgspec.json.decode(row.value)
-    except msgspec.DecodeError:
-        return None
 
 
 def _turned(row: Row, past: Sequence[Episode], now: datetime) -> bool:

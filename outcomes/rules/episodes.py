@@ -1,10 +1,11 @@
 """Past tasks as ranking sees them, and how alike two tasks are."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 
 from outcomes.rules import terms
 
@@ -75,9 +76,14 @@ LEAST, SPREAD = 0.35, 0.25
 DROPPED = 0.1
 # What a word that every task has still counts, so that equal tasks are alike whatever they say.
 EVERYWHERE = 0.1
-# What a term tells that no resolved task had, and how often chance is thought to have been at work.
+# What a term tells that no resolved task had.
 UNKNOWN = 0.33
-CHANCE = 2
+# So many pairs of tasks that have a term are imagined, a share of them resolved alike; newer pairs count more.
+CHANCE, SUPPOSED, PAIR_FADE = 2.0, 0.4, 0.95
+# Of all tasks so many are imagined, all but one of them resolved otherwise than the one before.
+USUAL = 5
+# What a term tells that no past task had: one that an entry says, and one that nothing here ever said.
+SAID, NEVER_SAID, NEW_SHARE = 1.0, 0.1, 0.6
 # So many tasks of other kinds are imagined beside those known.
 BACKGROUND = 50
 
@@ -89,16 +95,29 @@ def folded(situation: str) -> str:
 def telling(episodes: Sequence[Episode]) -> Mapping[str, float]:
     """Return how much each term tells which task it is, 0..1: whether tasks that have it were resolved alike.
 
-    Politeness, names and numbers stand in tasks of every kind, which were resolved in every way. A term that was met
-    seldom may tell by chance, so it is taken to have been met in two more tasks that were resolved otherwise.
+    Of the tasks that have a term, each is held against the one before it, so that a world that changed once says no
+    more than once that the term tells nothing; newer pairs count more. Politeness, names and numbers stand in tasks of
+    every kind, which follow each other as all tasks do: they tell nothing. A term met seldom may tell by chance.
     """
-    ways: dict[str, Counter[object]] = defaultdict(Counter)
-    for episode in episodes:
-        way = episode.resolving_action or episode.resolved_by
-        if way:
-            for term in terms.of_task(episode.task):
-                ways[term][way] += 1
-    return {term: max(of.values()) / (of.total() + CHANCE) for term, of in ways.items()}
+    ways = [
+        (terms.of_task(episode.task), way)
+        for episode in sorted(episodes, key=lambda one: one.at)
+        if (way := episode.resolving_action or episode.resolved_by)
+    ]
+    alike = sum(way == before for (_, before), (_, way) in pairwise(ways))
+    usual = (alike + 1) / (max(0, len(ways) - 1) + USUAL)
+    last: dict[str, object] = {}
+    pairs: dict[str, tuple[float, float]] = {}
+    for task, way in ways:
+        for term in task:
+            same, met = pairs.get(term, (0.0, 0.0))
+            if term in last:
+                same, met = same * PAIR_FADE + (last[term] == way), met * PAIR_FADE + 1
+            pairs[term], last[term] = (same, met), way
+    return {
+        term: max(0.0, (same + SUPPOSED * CHANCE) / (met + CHANCE) - usual) / (1 - usual)
+        for term, (same, met) in pairs.items()
+    }
 
 
 def weights(tasks: Sequence[frozenset[str]], tells: Mapping[str, float]) -> Mapping[str, float]:
@@ -142,6 +161,12 @@ def scale(task: str, episodes: Sequence[Episode], tells: Mapping[str, float] | N
     """Return what these past tasks teach; `tells` is what `telling` says of them, where that is known."""
     told = [terms.of_task(episode.task) for episode in episodes]
     return Scale(weights([*told, terms.of_task(task)], telling(episodes) if tells is None else tells))
+
+
+def with_new(by: Scale, told: Mapping[str, float], many: int) -> Scale:
+    """Return a scale with terms that none of so `many` past tasks had; `told` says what they tell."""
+    rarity = NEW_SHARE * math.log((many + BACKGROUND + 1) / 2)
+    return Scale({**by.weight, **{term: EVERYWHERE + rarity * tells for term, tells in told.items()}})
 
 
 def near(

@@ -15,6 +15,8 @@ FADE = 0.8
 # From here on two tasks are the same kind of task in other words.
 SAME = 0.75
 BELOW = 0.99
+# A failure counts against what was done on a task that is not more alike than the failed one by more than this.
+CLOSER = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Event:
     turned: bool = False
     # Whether it resolved a task that something else had failed on before: that tells twice.
     outdid: bool = False
+    # How alike that task is to the present one, 0..1.
+    similarity: float = 0.0
 
     @property
     def tells(self) -> bool:
@@ -46,6 +50,8 @@ class Local:
     weight: float
     rescues: bool
     fails: bool
+    # How alike the most alike task is that it did well on, 0..1; 0 once it failed on such a task.
+    worked: float = 0.0
 
     @property
     def signal(self) -> float:
@@ -54,6 +60,7 @@ class Local:
 
     def told(self) -> dict[str, float | int]:
         figures = {"success": self.success, "failure": self.failure, "n": self.n, "weight": self.weight}
+        figures |= {"worked": self.worked} if self.worked else {}
         return {name: round(figure, 4) for name, figure in figures.items()}
 
 
@@ -75,7 +82,7 @@ def _events(entry_id: int, told: Sequence[tuple[Near, bool]], task: str, by: Sca
         instead = () if won else tuple(other for other in episode.resolved_by if other != entry_id)
         turned = bool(instead) and _worked(homes, episode.task, task, by)
         outdid = won and any(not use.won and use.entry_id != entry_id for use in episode.uses)
-        made.append(Event(episode.at, won, one.weight, instead, turned, outdid))
+        made.append(Event(episode.at, won, one.weight, instead, turned, outdid, one.similarity))
         if won:
             homes.append(one)
     return made[::-1]
@@ -105,8 +112,32 @@ def local(told: Sequence[Event]) -> Local:
         n=len(told),
         weight=n / (n + 2),
         rescues=uses >= RESCUE_USES and wins / uses >= RESCUE_SHARE and newest[0].won,
-        fails=len(newest) == FAILURES_IN_A_ROW and not any(event.won for event in newest),
+        fails=_keeps_failing(newest) or _never_did(told),
+        worked=_worked_on(told),
     )
+
+
+def _keeps_failing(newest: Sequence[Event]) -> bool:
+    return len(newest) == FAILURES_IN_A_ROW and not any(event.won for event in newest)
+
+
+def _never_did(told: Sequence[Event]) -> bool:
+    """Tell whether something else resolved the same kind of task where this failed, and this never resolved one."""
+    same = [event for event in told if event.similarity >= SAME]
+    return any(event.resolved_by for event in same) and not any(event.won for event in same)
+
+
+def _worked_on(told: Sequence[Event]) -> float:
+    """Return how alike the most alike task is that an entry did well on, and since then badly on none as alike."""
+    best = failed = 0.0
+    for event in told:
+        if not event.tells:
+            continue
+        if not event.won:
+            failed = max(failed, event.similarity)
+        elif event.similarity > failed + CLOSER:
+            best = max(best, event.similarity)
+    return best
 
 
 def beaten(told: Mapping[int, Sequence[Event]]) -> list[tuple[datetime, int, tuple[int, ...]]]:

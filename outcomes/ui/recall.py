@@ -16,8 +16,8 @@ from memories.ui.people import viewer_of
 from memories.viewers import Viewer
 from outcomes.retrieval import answering, prose, supposing
 from outcomes.retrieval.answering import Answer
+from outcomes.retrieval.judging import Candidate
 from outcomes.retrieval.question import Question
-from outcomes.retrieval.ranking import Candidate
 from outcomes.rules import budget, preconditions, scoring
 from senselab import addresses
 from senselab.addresses import Given, Unfit, one_of, text

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.rules import cutting, episodes, nearby, relevance, scoring, temporal, terms
+from outcomes.rules import cutting, episodes, nearby, relevance, scoring, temporal, terms, twins
 from outcomes.rules.cutting import Ranked
 from outcomes.rules.episodes import Episode, Use
 from outcomes.rules.scoring import Signals, Weights
+from outcomes.rules.twins import Tried
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 shares = st.floats(0, 1)
@@ -184,6 +185,60 @@ def test_words_that_stand_in_tasks_of_every_kind_tell_nothing():
     past += [episode(20 + n, "urgent from Ana: refund", uses=WIN) for n in range(4)]
     tells = episodes.telling(past)
     assert tells["refund"] > 1.5 * tells["urgent"]
+
+
+def test_a_world_that_changed_leaves_the_words_that_tell_tasks_apart():
+    """Newer tasks are resolved otherwise, but one as the other: what they have in common goes on telling."""
+    past = [episode(n, f"refund E140{n % 2 + 1}", uses=(Use(n % 2 + 1, 0, True),)) for n in range(20)]
+    past += [episode(n, f"refund E140{n % 2 + 1}", uses=(Use(n % 2 + 11, 0, True),)) for n in range(20, 26)]
+    tells = episodes.telling(past)
+    assert tells["e1401"] > 3 * tells["refund"]
+
+
+def test_what_an_entry_did_well_on_says_what_it_is_about_until_it_fails_there():
+    def worked(*told: tuple[bool, float]) -> float:
+        return nearby.local([nearby.Event(NOW, won, 1.0, similarity=alike) for won, alike in told]).worked
+
+    assert worked((True, 0.9), (True, 0.6)) == 0.9
+    assert worked((False, 0.9), (True, 0.9)) == 0
+    assert worked((False, 0.5), (True, 0.9)) == 0.9
+    assert worked((True, 0.5), (False, 0.9)) == 0.5
+
+
+def test_what_never_did_such_a_task_is_left_out_once_something_else_did():
+    failed = nearby.Event(NOW, False, 1.0, resolved_by=(2,), similarity=0.9)
+    assert nearby.local([failed]).fails
+    assert not nearby.local([failed, nearby.Event(NOW, True, 1.0, similarity=0.9)]).fails
+    assert not nearby.local([nearby.Event(NOW, False, 1.0, resolved_by=(2,), similarity=0.6)]).fails
+    assert not nearby.local([nearby.Event(NOW, False, 1.0, similarity=0.9)]).fails
+
+
+SYNC, IMPORT = frozenset({"stock", "wrong", "sync"}), frozenset({"stock", "wrong", "import"})
+EVENLY = dict.fromkeys(["stock", "wrong", "sync", "import", "negativ"], 1.0)
+
+
+def test_of_twins_the_one_that_fits_the_task_stands_above():
+    task = frozenset({"stock", "negativ", "sync"})
+    tried = {1: Tried(IMPORT, won=(IMPORT,)), 2: Tried(SYNC)}
+    assert twins.ordered({1: 0.9, 2: 0.5}, tried, task, EVENLY) == ({1: 0.5, 2: 0.9}, {1: 2})
+
+
+def test_what_befell_twins_counts_more_than_their_words():
+    task = frozenset({"stock", "negativ", "sync"})
+    assert not twins.is_meant(Tried(SYNC), Tried(IMPORT, won=(SYNC,)), task, EVENLY)
+    assert not twins.is_meant(Tried(SYNC, lost=(task,)), Tried(IMPORT), task, EVENLY)
+
+
+def test_entries_that_share_nothing_of_a_task_are_no_twins():
+    assert twins.lead(frozenset({"stock"}), frozenset({"sync"}), frozenset({"stock", "sync"}), EVENLY) == 0
+
+
+def test_what_failed_on_its_twins_task_is_not_held_to_it():
+    task, twin = frozenset({"stock", "negativ", "sync"}), Tried(IMPORT)
+    assert twins.was_not_meant(Tried(SYNC, lost=(IMPORT,)), [twin], task, EVENLY)
+    assert not twins.was_not_meant(Tried(SYNC, lost=(IMPORT, SYNC)), [twin], task, EVENLY)
+    assert not twins.was_not_meant(Tried(SYNC, lost=(IMPORT,)), [Tried(IMPORT, won=(IMPORT,))], task, EVENLY)
+    assert not twins.was_not_meant(Tried(SYNC), [twin], task, EVENLY)
 
 
 def test_what_befell_an_earlier_claim_does_not_count():
