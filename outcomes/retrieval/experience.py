@@ -37,8 +37,12 @@ def resolvers(alike: Alike) -> set[int]:
 
 def with_entries(question: Question, known: Alike, texts: Sequence[Text]) -> Alike:
     """Weigh the words of a task that no past task had: what an entry says may tell it from its like, names do not."""
-    new = [term for term in terms.of_task(question.temporal.text) if term not in known.tells]
+    new = {term for term in terms.of_task(question.temporal.text) if term not in known.tells}
     if not new or not known.here:
+        return known
+    # Tasks that nothing resolved say no less what words are known.
+    new = new.difference(*(terms.of_task(one.task) for one in known.here))
+    if not new:
         return known
     told = {term: episodes.SAID if any(term in text.counts for text in texts) else episodes.NEVER_SAID for term in new}
     by = episodes.with_new(known.by, told, len(known.here))

@@ -9,12 +9,27 @@ from functools import lru_cache
 from memories.rules import folding
 from outcomes.rules import terms
 
-SATURATION, LENGTH_SHARE = 1.2, 0.5
+SATURATION, LENGTH_SHARE = 1.2, 0.75
 # A word of the key says more than one of the value, and the entity is what an entry is about.
 KEY_TIMES, PATH_TIMES = 2, 3
 LEAST_LENGTH = 8.0
 # Candidates are those that share a word, so a word that all of them have is not one that every entry has.
 BACKGROUND = 50
+# What a word counts that people ask with, but do not ask for, whatever its rarity among candidates says.
+LIGHT_SHARE = 0.25
+LIGHT_WORDS = """
+    actually always another anybody anyone anything ask away back become before begin break call case come currently
+    day enough ever every everything exactly few find first follow get give go good happen help here keep kind know
+    last later let like little long look lot make many matter mean more most much must need never new next number
+    often one only other out people person place please possible problem put quick really right run same say see set
+    show something somebody someone sometimes soon sort start still stop such sure take tell thank thing think time
+    try two type under until up use usual usually very want way well while within without work write wrong alle
+    allem allen aller alles andere bald bekommen beim bitte da dabei damit dann darf dass dich dir doch eben etwas
+    finde finden geben gehen geht gerade gibt gross gut habe haben immer ja jede jeder jemand jetzt kommt konnen
+    lange mache machen mal man mehr melde muss mussen neu ob oft ohne schon sehr seit soll sollen sonst steht tun
+    viel viele weil welche welchem welchen welcher welches wenig weiter werden wieder wieviel will wollen
+"""
+LIGHT = frozenset(terms.stem(word) for word in LIGHT_WORDS.split())
 # What a term counts at least, and what one counts that no past task had.
 LEAST_TOLD, UNTOLD = 0.1, 0.5
 
@@ -77,13 +92,18 @@ def scale(
     for term in asked:
         many, df = (len(tasks), of_tasks[term]) if of_tasks[term] else (pool, found[term].bit_count())
         overlap = sum(terms.jaccard(found[term], found[other]) for other in asked if other != term)
-        keyword[term] = math.log((many + 1) / (df + 1)) / (1 + overlap)
+        keyword[term] = math.log((many + 1) / (df + 1)) / (1 + overlap) * _share(term)
     rarity, told = {}, tells or {}
     for term in asked:
         df = found[term].bit_count()
-        rarity[term] = math.log(1 + (pool - df + 0.5) / (df + 0.5)) * (LEAST_TOLD + told.get(term, UNTOLD))
+        telling = LEAST_TOLD + told.get(term, UNTOLD)
+        rarity[term] = math.log(1 + (pool - df + 0.5) / (df + 0.5)) * telling * _share(term)
     average = sum(text.length for text in texts) / len(texts) if texts else 1.0
     return Scale(tuple(asked), keyword, rarity, max(LEAST_LENGTH, average))
+
+
+def _share(term: str) -> float:
+    return LIGHT_SHARE if term in LIGHT else 1.0
 
 
 def keyword(over: Scale, text: Text) -> float:

@@ -7,6 +7,8 @@ entries that answer it; other services have entries in nearly the same words.
 import random
 from dataclasses import dataclass, field
 
+from tests.quality import natural
+
 SERVICES = (
     "checkout", "billing", "search", "shipping", "accounts", "inventory", "loyalty", "notifications", "reporting",
     "gateway", "catalogue", "returns", "pricing", "fraud", "media", "identity", "ledger", "scheduler", "support",
@@ -100,6 +102,7 @@ def corpus(seed: int = 7) -> Corpus:
         _rules(made, service, words)
         _errors(made, service, rng)
         _chatter(made, service, other, rng)
+        _natural(made, service, words["team"], random.Random(f"{seed} {service}"))
     return made
 
 
@@ -130,6 +133,13 @@ def _errors(made: Corpus, service: str, rng: random.Random) -> None:
         made.notes.append(Note(f"shop/{service}", f"error-{number}", f"{code} means a request was refused upstream"))
         if rng.random() < 0.5:
             made.questions.append(Question("identifier", code, (f"shop/{service}/error-{number}",)))
+
+
+def _natural(made: Corpus, service: str, team: str, rng: random.Random) -> None:
+    for key, value, query in natural.asked(service, team, rng):
+        made.notes.append(Note(f"shop/{service}", key, value))
+        made.questions.append(Question("natural", query, (f"shop/{service}/{key}",)))
+    made.notes += [Note(f"handbook/{service}", key, value) for key, value in natural.pages(service, rng)]
 
 
 def _chatter(made: Corpus, service: str, other: str, rng: random.Random) -> None:
