@@ -1,6 +1,7 @@
 """How well a text answers a query by its words: a share weighted by rarity, and BM25 brought to 0..1."""
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ SATURATION, LENGTH_SHARE = 1.2, 0.75
 # A word of the key says more than one of the value, and the entity is what an entry is about.
 KEY_TIMES, PATH_TIMES = 2, 3
 LEAST_LENGTH = 8.0
+# So often a term has to be met in a text of usual length to count 1: once in the key, or in the path, is enough.
+FULL = 2
 # Candidates are those that share a word, so a word that all of them have is not one that every entry has.
 BACKGROUND = 50
 # What a word counts that people ask with, but do not ask for, whatever its rarity among candidates says.
@@ -72,7 +75,8 @@ class Scale:
     asked: tuple[str, ...]
     keyword: Mapping[str, float]
     rarity: Mapping[str, float]
-    average: float
+    # The length half of the candidates are below: a few long pages would move a mean.
+    usual: float
 
 
 def scale(
@@ -98,8 +102,8 @@ def scale(
         df = found[term].bit_count()
         telling = LEAST_TOLD + told.get(term, UNTOLD)
         rarity[term] = math.log(1 + (pool - df + 0.5) / (df + 0.5)) * telling * _share(term)
-    average = sum(text.length for text in texts) / len(texts) if texts else 1.0
-    return Scale(tuple(asked), keyword, rarity, max(LEAST_LENGTH, average))
+    usual = statistics.median(text.length for text in texts) if texts else 1.0
+    return Scale(tuple(asked), keyword, rarity, max(LEAST_LENGTH, usual))
 
 
 def _share(term: str) -> float:
@@ -117,13 +121,13 @@ def keyword(over: Scale, text: Text) -> float:
 
 
 def lexical(over: Scale, text: Text) -> float:
-    """Return how much of a query a text answers, 0..1: BM25; a term met once in a text of usual length counts 1."""
+    """Return how much of a query a text answers, 0..1: BM25; a term met twice in a text of usual length counts 1."""
     whole = sum(over.rarity.values())
     if whole <= 0:
         return 0.0
-    stretch = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * text.length / over.average)
+    stretch = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * text.length / over.usual)
     total = 0.0
     for term, weight in over.rarity.items():
         times = text.counts.get(term, 0) + PATH_TIMES * (term in text.path)
-        total += weight * min(1.0, times * (1 + SATURATION) / (times + stretch))
+        total += weight * min(1.0, times * (FULL + SATURATION) / (FULL * (times + stretch)))
     return min(1.0, total / whole)
