@@ -47,8 +47,16 @@ class Version:
     actor_kind: str
     actor: str
     reason: str
+    # When its claim's value was erased, and whether its reason was.
+    erased_at: datetime | None
+    reason_erased: bool
     state: State
     claim: ClaimHead
+
+    @property
+    def is_erased(self) -> bool:
+        """Tell whether nothing is left of its claim."""
+        return self.erased_at is not None and not self.claim.content_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ class Entry:
     salt: bytes
     seal: bytes
     integrity_chain: str
+    renamed_at: datetime | None
     state: State
 
     @property
@@ -97,6 +106,7 @@ class Said:
     salt: bytes
     content_hash: str
     content: bytes
+    erased: bool = False
 
 
 def findings(history: History, policies: Mapping[str, Policy]) -> Iterator[Finding]:
@@ -108,11 +118,12 @@ def findings(history: History, policies: Mapping[str, Policy]) -> Iterator[Findi
     yield from missing(history.versions, first)
     yield from head_findings(history.entry, history.versions[-1])
     yield from effect_findings(history)
+    stones = {version.at: version.number for version in history.versions if version.change == Change.ERASED}
     made = {effect.version_made: (effect, policy) for effect, policy in history.effects if effect.version_made}
     previous: Version | None = None
     for place, version in enumerate(history.versions):
         if follows(previous, version, first):
-            words = [*sealed(history.entry, previous, version)]
+            words = [*tombstoned(version, stones), *sealed(history.entry, previous, version, stones)]
             earlier = history.versions[:place] if version.change == Change.ROLLBACK else ()
             words += computed(previous, version, made.get(version.number), earlier, policies)
             yield from (Finding(version.number, word) for word in words)
@@ -172,7 +183,16 @@ def effect_findings(history: History) -> Iterator[Finding]:
         taken.add(number)
 
 
-def sealed(entry: Entry, previous: Version | None, version: Version) -> Iterator[str]:
+def tombstoned(version: Version, stones: Mapping[datetime, int]) -> Iterator[str]:
+    """Yield what is gone from a version without a later one that stands for it; `stones` are those, by moment."""
+    gone = version.erased_at
+    if not version.claim.content_hash and gone is None:
+        yield "its value is gone and nothing says that it was erased"
+    elif gone is not None and stones.get(gone, 0) <= version.number:
+        yield "its value was erased and no version stands for it"
+
+
+def sealed(entry: Entry, previous: Version | None, version: Version, stones: Mapping[datetime, int]) -> Iterator[str]:
     """Yield which of a version's seal, digests and chain do not follow from what they cover."""
     state, claim = version.state, version.claim
     covered = seals.covered(
@@ -188,11 +208,14 @@ def sealed(entry: Entry, previous: Version | None, version: Version) -> Iterator
     if integrity.seal(before, covered, version.names_digest, version.content_digest) != version.seal:
         yield "its seal is broken: its state, its digests or its predecessor's seal are not what was sealed"
     spoken = (entry.entity_path, entry.key, claim.agent_id, claim.session_id, version.actor_kind, version.actor)
-    if seals.names_digest(entry.salt, state, *spoken) != version.names_digest:
+    renamed = entry.renamed_at is not None and version.number <= stones.get(entry.renamed_at, 0)
+    if not renamed and seals.names_digest(entry.salt, state, *spoken) != version.names_digest:
         yield "its names are not those that were sealed: of the entry, author, session, actor, validators or successor"
-    if seals.content_digest(claim.salt, claim.content, version.reason) != version.content_digest:
+    unsaid = version.is_erased or (version.reason_erased and not version.reason)
+    if not unsaid and seals.content_digest(claim.salt, claim.content, version.reason) != version.content_digest:
         yield "its content digest is wrong: claim or reason are not what was sealed"
-    if integrity.chain(claim.content_hash, previous.integrity_chain if previous else None) != version.integrity_chain:
+    link = integrity.chain(claim.content_hash, previous.integrity_chain if previous else None)
+    if version.integrity_chain != ("" if version.is_erased else link):
         yield "its integrity_chain is broken"
 
 
@@ -245,12 +268,17 @@ def arithmetic(version: Version, effect: Effect | None, possible: Candidates) ->
 
 def claim_findings(said: Said) -> Iterator[str]:
     """Yield which hashes of a claim do not follow from its value and references."""
+    if said.erased and not said.content_hash:
+        if said.value != "null" or said.pattern_refs or said.digest or said.salt:
+            yield "something is left of a claim that was erased"
+        return
     if integrity.content_hash(said.value) != said.content_hash:
         yield "the content hash of its claim is not that of its value"
     if claims.claim_digest(said.value) != said.digest:
         yield "the digest of its claim is not that of its value"
     references = seals.references(said.pattern_refs, said.artifact_refs)
-    if seals.claim_content(said.salt, said.value, references) != said.content:
+    # Of one that only referred to a name that was erased, the references fit no more.
+    if not said.erased and seals.claim_content(said.salt, said.value, references) != said.content:
         yield "its claim's value or references are not those that were sealed"
 
 

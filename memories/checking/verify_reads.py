@@ -28,12 +28,15 @@ SIZES = """
 """
 HEADS = f"""
     SELECT e.id, e.branch, e.entity_path, e.key, e.owner, e.version, e.claim_id, e.agent_id, e.written_at, e.salt,
-           e.seal, e.integrity_chain, {", ".join(f"e.{name}" for name in STATE)}
+           e.seal, e.integrity_chain, e.renamed_at, {", ".join(f"e.{name}" for name in STATE)}
       FROM memories_entry e WHERE e.account_id = %s AND e.id = ANY(%s) ORDER BY e.id
 """
 LEDGER = f"""
     SELECT v.entry_id, v.number, v.change, v.at, v.before, v.weight, v.policy, v.integrity_chain, v.names_digest,
-           v.content_digest, v.seal, s.actor_kind, s.actor, s.reason, {", ".join(f"v.{name}" for name in STATE)},
+           v.content_digest, v.seal, s.actor_kind, s.actor, s.reason, c.erased_at, s.erased_at IS NOT NULL AND EXISTS (
+               SELECT 1 FROM memories_changeset t
+                WHERE t.account_id = s.account_id AND t.kind = 'erasure' AND t.at = s.erased_at AND t.id > s.id),
+           {", ".join(f"v.{name}" for name in STATE)},
            c.id, c.agent_id, c.session_id, c.written_at, c.digest, c.salt, c.content_hash, c.content
       FROM memories_entryversion v
       JOIN memories_changeset s ON s.account_id = v.account_id AND s.id = v.change_set_id
@@ -47,7 +50,8 @@ EFFECTS = f"""
       FROM memories_effect f WHERE f.account_id = %s AND f.entry_id = ANY(%s) ORDER BY f.entry_id, f.at, f.id
 """
 CLAIMS = """
-    SELECT c.id, c.value, c.pattern_refs, c.artifact_refs::text, c.digest, c.salt, c.content_hash, c.content
+    SELECT c.id, c.value, c.pattern_refs, c.artifact_refs::text, c.digest, c.salt, c.content_hash, c.content,
+           c.erased_at IS NOT NULL
       FROM memories_claim c WHERE c.account_id = %s AND c.id = ANY(%s) ORDER BY c.id
 """
 

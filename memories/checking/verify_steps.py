@@ -80,9 +80,14 @@ def taken_over(previous: Stored | None, version: Stored, earlier: Sequence[Store
     states: Sequence[State] = []
     match change:
         case Change.WRITTEN:
-            states = [before, fresh] if previous.claim.digest == version.claim.digest else [fresh]
+            # What was erased since may have said the same.
+            unknown = not previous.claim.digest or not version.claim.digest
+            states = [before, fresh] if unknown or previous.claim.digest == version.claim.digest else [fresh]
         case Change.DECAYED | Change.SUPERSEDED:
             states = [before]
+        case Change.ERASED:
+            # Of an erased claim nothing is left; one that only said an erased name stays as it was.
+            states = [before, fresh]
         case Change.EXPIRED:
             states = [replace(before, confidence=0.0)]
         case Change.ROLLBACK:

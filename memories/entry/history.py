@@ -83,7 +83,8 @@ LANDMARKS = f"""
         SELECT e.* FROM memories_entry e WHERE {{visible}} AND e.id = %(id)s
     ),
     steps AS (
-        SELECT v.number, v.evidence_status, c.digest = now.digest AS same
+        SELECT v.number, CASE WHEN c.content_hash <> '' THEN v.evidence_status END AS evidence_status,
+               c.digest = now.digest AS same
           FROM entry e
           JOIN memories_claim now ON now.account_id = e.account_id AND now.id = e.claim_id
           JOIN memories_entryversion v ON v.account_id = e.account_id AND v.entry_id = e.id

@@ -159,6 +159,7 @@ SENTENCES = {
     Change.REVIEW: "{actor} decided about it.",
     Change.SUPERSEDED: "{actor} replaced it by another entry.",
     Change.MERGED: "{actor} merged it.",
+    Change.ERASED: "{actor} had what it said erased.",
 }
 
 

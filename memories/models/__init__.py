@@ -80,6 +80,8 @@ class Entry(State):
     # Seal and chain of the current version, so that the next one can be linked without reading it.
     seal = models.BinaryField(max_length=32)
     integrity_chain = models.CharField(max_length=64)
+    # When names of its were erased: those sealed up to then fit no more, and its salt is another one since.
+    renamed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -175,6 +177,8 @@ class Claim(models.Model):
     content_hash = models.CharField(max_length=64)
     # SHA-256 of salt, value and references: what the seals of all versions of this claim stand on.
     content = models.BinaryField(max_length=32)
+    # When its value was erased, as the version of its entry says that stands for it since.
+    erased_at = models.DateTimeField(null=True)
 
     class Meta:
         # Who refers to what; claims without a reference cost nothing.

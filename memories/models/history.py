@@ -23,6 +23,8 @@ class ChangeSet(models.Model):
     request_id = models.CharField(max_length=64, default="")
     at = models.DateTimeField()
     size = models.IntegerField()
+    # When its reason was erased, as the change set of that says.
+    erased_at = models.DateTimeField(null=True)
     undoes = models.ForeignKey(
         "self", null=True, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
     )

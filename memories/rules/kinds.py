@@ -74,6 +74,7 @@ class Change(StrEnum):
     ROLLBACK = "rollback"
     SUPERSEDED = "superseded"
     MERGED = "merged"
+    ERASED = "erased"
 
 
 class Model(StrEnum):

@@ -34,7 +34,7 @@ LAST_VALIDATED = """
       JOIN memories_claim now ON now.account_id = e.account_id AND now.id = e.claim_id
       JOIN memories_entryversion v ON v.account_id = e.account_id AND v.entry_id = e.id
                                   AND v.number < e.version AND v.evidence_status = 'validated'
-      JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id
+      JOIN memories_claim c ON c.account_id = v.account_id AND c.id = v.claim_id AND c.content_hash <> ''
      WHERE e.account_id = %s AND e.id = ANY(%s)
      GROUP BY e.id, e.evidence_status
 """

@@ -108,7 +108,10 @@ def restored_state(head: Head, to: Earlier) -> State:
     """Return what rolling back to a version leaves: its claim and record, active, fresh, held, with no time to live.
 
     Who may see it and whether it is pinned are no part of what was learned and stay as they are.
+
+    :raises Conflict: what it said was erased.
     """
+    refuse_erased(to)
     return replace(
         to.state,
         status=Status.ACTIVE.value,
@@ -119,6 +122,12 @@ def restored_state(head: Head, to: Earlier) -> State:
         shared=head.state.shared,
         pinned=head.state.pinned,
     )
+
+
+def refuse_erased(to: Earlier) -> None:
+    """:raises Conflict: what an entry said at a version was erased."""
+    if not to.claim.content_hash:
+        raise Conflict(f"What version {to.number} said was erased; nothing brings it back.")
 
 
 @transaction.atomic
@@ -194,10 +203,13 @@ def inverse(head: Head, before: Earlier | None, silence: tuple[float, datetime] 
     """Return the move that makes an entry what it was before; without a version before, it is archived.
 
     `silence` is the freshness and the last access of that time, where they were kept.
+
+    :raises Conflict: what it said then was erased.
     """
     if before is None:
         gone = replace(head.state, status=Status.ARCHIVED.value, held_at=None)
         return Move(steps=[Next(Change.ROLLBACK, gone, before=head.state.confidence)], head=head, access=False)
+    refuse_erased(before)
     step = Next(Change.ROLLBACK, before.state, before=head.state.confidence)
     return Move(steps=[step], head=head, claim=before.claim, owner=owner_before(head, before), silence=silence)
 

@@ -76,9 +76,12 @@ def moved(viewer: Viewer, author: str, at: datetime, branch: str) -> dict[int, i
 
 
 def _move(head: heads.Head, earlier: rollback.Earlier | None) -> Move | None:
-    """Return the move back, None of what came later and is archived already."""
+    """Return the move back, None of what came later and is archived already, or was erased."""
     if earlier is None:
         return None if head.state.status in GONE else rollback.inverse(head, None)
+    if not earlier.claim.content_hash:
+        # What it said then was erased: nothing to go back to.
+        return None
     state = rollback.restored_state(head, earlier)
     if earlier.state.status in GONE:
         state = replace(state, status=earlier.state.status, superseded_by=earlier.state.superseded_by)

@@ -16,6 +16,7 @@ from outcomes.api.agents import (
     Recall,
 )
 from outcomes.api.briefing import Briefing
+from outcomes.api.erasures import Erasures
 from outcomes.api.graph import Neighbours, PostEdge, PostEvent, Timeline
 from outcomes.api.learning import Explain, Learning, TrainingData
 from outcomes.api.retrieve import Retrieve
@@ -48,4 +49,5 @@ urlpatterns = [
     path("pro/graph/neighbors", Neighbours.as_view()),
     path("retrieve", Retrieve.as_view()),
     path("briefing", Briefing.as_view()),
+    path("erasures", Erasures.as_view()),
 ]
