@@ -23,7 +23,7 @@ OF_STATE = (
     "shared", "evidence_status", "status", "positive_reinforcement", "negative_reinforcement", "pinned",
     "superseded_by",
 )  # fmt: skip
-OF_ROW = ("recall_count", "tier", "importance_score", "is_artifact", "branch", "content_hash", "integrity_chain")
+OF_ROW = ("recall_count", "tier", "importance_score", "is_artifact", "branch")
 of_state, of_row = attrgetter(*OF_STATE), attrgetter(*OF_ROW)
 
 
@@ -45,6 +45,9 @@ def entry(row: Row, now: datetime, policy: Policy, *, meta_only: bool = False) -
         },
         **dict(zip(OF_STATE, of_state(state), strict=True)),
         **dict(zip(OF_ROW, of_row(row), strict=True)),
+        # What was erased has none.
+        "content_hash": row.content_hash or None,
+        "integrity_chain": row.integrity_chain or None,
         "uplift": None,
         "uplift_sessions": 0,
         "priority_score": priority(row, now, policy, freshness),

@@ -188,7 +188,7 @@ def tombstoned(version: Version, stones: Mapping[datetime, int]) -> Iterator[str
     gone = version.erased_at
     if not version.claim.content_hash and gone is None:
         yield "its value is gone and nothing says that it was erased"
-    elif gone is not None and stones.get(gone, 0) <= version.number:
+    elif gone is not None and stones.get(gone, 0) <= (version.number if version.is_erased else 0):
         yield "its value was erased and no version stands for it"
 
 

@@ -73,6 +73,11 @@ BLANK = (
     UPDATE memories_changeset s SET reason = '', erased_at = %(at)s
      WHERE s.account_id = %(account)s AND s.id = ANY(%(sets)s) AND s.id <> %(own)s AND s.reason <> ''
     """,
+    # What brought evidence about is the name its observer gave it.
+    """
+    UPDATE memories_changeset s SET cause = ''
+     WHERE s.account_id = %(account)s AND s.id = ANY(%(sets)s) AND s.kind = 'evidence'
+    """,
     """
     UPDATE memories_entry e SET importance_score = NULL, importance_dimensions = NULL
      WHERE e.account_id = %(account)s AND e.id = ANY(%(emptied)s)

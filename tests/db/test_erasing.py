@@ -88,7 +88,8 @@ def findings(account):
 def holds(word):
     """Return the tables that say a word, bytes read as well."""
     found = []
-    with connection.cursor() as cursor:
+    # Beside the wall, which lets nobody look into all accounts.
+    with connection.connection.cursor() as cursor:
         cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
         for (table,) in cursor.fetchall():
             cursor.execute(
@@ -163,15 +164,19 @@ def test_a_reason_that_is_gone_without_an_erasure_is_found(account, bot):
     assert "claim or reason are not what was sealed" in str(findings(account))
 
 
+def tamper(account, column, *, erasing):
+    """Change a version without the function, with the word that it says for itself or without."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        if erasing:
+            cursor.execute("SELECT set_config('senselab.erasing', %s::text, true)", [account.pk])
+        cursor.execute(f"UPDATE memories_entryversion SET {column} WHERE account_id = %s", [account.pk])
+
+
 def test_nothing_gets_past_the_trigger_without_a_tombstone(account, bot):
     bot.write("shop", "a", 1)
-    for said in (
-        "UPDATE memories_entryversion SET integrity_chain = '' WHERE account_id = %(account)s",
-        "SELECT set_config('senselab.erasing', %(account)s::text, true);"
-        " UPDATE memories_entryversion SET confidence = 0.9 WHERE account_id = %(account)s",
-    ):
-        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(said % {"account": account.pk})
+    for column in ("integrity_chain = ''", "confidence = 0.9"):
+        with pytest.raises(DatabaseError, match="append-only"):
+            tamper(account, column, erasing=column.startswith("confidence"))
     for function in ("memories_erase", "outcomes_erase"):
         with pytest.raises(DatabaseError, match="tombstone"), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"SELECT {function}(%s, now(), '{{}}')", [account.pk])
