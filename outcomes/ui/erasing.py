@@ -21,7 +21,7 @@ from senselab.ui import for_admins, render_page
 
 WORDS = {
     "values": "values, with their references, words and vectors",
-    "reasons": "reasons given for them",
+    "reasons": "acts: the reasons given for them",
     "evidence": "descriptions of evidence",
     "comments": "comments",
     "outcomes": "outcomes that relied on it: what the tasks were about and answered",
