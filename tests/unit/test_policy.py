@@ -100,5 +100,5 @@ def test_every_number_of_a_policy_has_a_range_and_the_defaults_lie_within():
 def test_the_changes_are_those_of_the_rules():
     assert set(Change) == {
         "created", "written", "outcome", "feedback", "evidence", "decayed",
-        "expired", "review", "rollback", "superseded", "merged",
+        "expired", "review", "rollback", "superseded", "merged", "erased",
     }  # fmt: skip
