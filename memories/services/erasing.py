@@ -23,9 +23,10 @@ from memories.rules.standing import Standing
 from memories.rules.state import State
 from memories.rules.values import read_value
 from memories.services import erasing_sql as sql
-from memories.services import ledger
+from memories.services import ledger, staging
 from memories.services.acts import Act, Claimed, Move, Next
 from memories.vectors import table
+from senselab.accounts.models import Account
 from senselab.errors import Conflict
 
 KIND = "erasure"
@@ -139,6 +140,7 @@ def erase(account_id: int, target: Target, act: Act) -> Erased:
     }
     _do(sql.BLANK, values)
     _do([sql.BLANK_TASKS, *([sql.VECTORS] if table.exists() else [])], values)
+    _drop_stage(account_id)
     _rename_commits(account_id, found.sets)
     renamed = _rename(account_id, target, locked, found, values) if target.names else {}
     if target.agent_id:
@@ -217,6 +219,14 @@ def _tombstone(head: Head, is_emptied: bool, chains: Chains, act: Act) -> Move:
 def _nothing(head: Head, act: Act) -> Claimed:
     said = read_value("null", key=head.key)
     return ledger.claimed(said, agent_id=head.claim.agent_id, session_id="", written_at=act.at)
+
+
+def _drop_stage(account_id: int) -> None:
+    """Drop what an interrupted import left beside the tables."""
+    stage = staging.Stage(Account.objects.get(pk=account_id).slug, "")
+    with connection.cursor() as cursor:
+        if stage.is_there(cursor):
+            stage.drop(cursor)
 
 
 def _rename_commits(account_id: int, sets: Sequence[int]) -> None:
