@@ -48,6 +48,7 @@ class Head:
     salt: bytes
     seal: bytes
     integrity_chain: str
+    on_probation: bool = False
 
     @property
     def entry_key(self) -> str:
@@ -67,7 +68,7 @@ HEAD = f"""
            c.id, c.agent_id, c.session_id, c.written_at, c.digest, c.salt, c.content_hash, c.content,
            CASE WHEN r.accessed_at > e.accessed_at THEN r.freshness ELSE e.freshness END,
            greatest(e.accessed_at, r.accessed_at), coalesce(r.recall_count, 0), e.changed_at, e.tier,
-           e.importance_score, e.importance_dimensions::text, e.salt, e.seal, e.integrity_chain
+           e.importance_score, e.importance_dimensions::text, e.salt, e.seal, e.integrity_chain, e.on_probation
       FROM memories_entry e
       JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id
       LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id

@@ -43,6 +43,7 @@ class Row:
     importance_score: float | None
     importance_dimensions: str | None
     settled_confidence: float
+    on_probation: bool = False
 
     @property
     def entry_key(self) -> str:
@@ -64,7 +65,7 @@ REST = """
     c.content_hash, {of}.integrity_chain, coalesce(r.recall_count, 0),
     CASE WHEN r.accessed_at > e.accessed_at THEN r.freshness ELSE e.freshness END,
     greatest(e.accessed_at, r.accessed_at), e.changed_at, e.tier, e.importance_score, e.importance_dimensions::text,
-    e.settled_confidence
+    e.settled_confidence, e.on_probation
 """
 CLAIM_AND_RECALLS = """
     JOIN memories_claim c ON c.account_id = {of}.account_id AND c.id = {of}.claim_id

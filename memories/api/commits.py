@@ -1,6 +1,7 @@
 """Commits: many writes at once, all or nothing (contract.md 2.14)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -102,9 +103,10 @@ class Commits(APIView):
         body = api.body_of(request, CommitBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
+        waits = identity.on_probation(request, viewer, agent_id, now)
         done = committing.commit(
             viewer.account_id,
-            drafts_of(request, body, agent_id, now),
+            [replace(draft, on_probation=waits) for draft in drafts_of(request, body, agent_id, now)],
             message=reason_of(body.message or "", "/message"),
             actor=identity.actor_of(request, agent_id, identity.session_of(request, body.session_id)),
             policy=viewer.policy,

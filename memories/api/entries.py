@@ -1,6 +1,7 @@
 """Reading, writing and listing entries (contract.md 2.3 to 2.5)."""
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -110,6 +111,7 @@ class Entries(APIView):
             queries.append(reads.scope_query(viewer, draft.branch, draft.name))
         found, kept, *scope = pipeline.fetch(*queries)
         draft = promises.held(draft, contracts.read(kept), now)
+        draft = replace(draft, on_probation=identity.on_probation(request, viewer, draft.agent_id, now))
         stored = writing.write(
             viewer.account_id,
             draft,

@@ -1,5 +1,6 @@
 """Judging entries over the API: feedback, evidence, and a user's words relayed (DESIGN.md, native)."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -100,6 +101,9 @@ class GiveFeedback(APIView):
             replacement=replacement_of(request, body.replacement),
         )
         row = found(viewer, branch_of(body.branch), name_of(request, body), now)
+        if said.replacement is not None:
+            waits = identity.on_probation(request, viewer, agent_id, now)
+            said = replace(said, replacement=replace(said.replacement, on_probation=waits))
         given = feedback.give(
             viewer,
             row.entry_id,
@@ -175,6 +179,7 @@ class Observe(APIView):
                 keeps=keeps(request),
                 author=agent_id,
                 now=now,
+                on_probation=identity.on_probation(request, viewer, agent_id, now),
             )
         return observed(viewer, signal, applied, now)
 

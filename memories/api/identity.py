@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from rest_framework.request import Request
 
+from memories import probation
 from memories.rules import names
 from memories.rules.refusals import Refused
 from memories.services.ledger import Actor
@@ -29,6 +30,12 @@ def agent_of(request: Request, said: str | None = None, *, writes: bool = False)
             raise refusal(f"This key speaks for {caller.agent_id}, not for {asked}.")
         return caller.agent_id
     return asked or (names.clean_name(caller.key_name) if writes else "")
+
+
+def on_probation(request: Request, viewer: Viewer, agent_id: str, now: datetime) -> bool:
+    """Tell whether what a call writes waits for somebody else: its agent is new, or its key not bound to it."""
+    caller: Caller = request.user
+    return probation.holds(viewer, agent_id, is_bound=caller.agent_id != "", now=now)
 
 
 def in_a_header(agent_id: str) -> str:

@@ -161,7 +161,8 @@ class Events(APIView):
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
         key = names.clean_key(body.key)
         path = identity.within(request, names.clean_path(body.entity_path), "write")
-        draft = Draft(path, key, read_value(bytes(body.value), key=key), agent_id)
+        waits = identity.on_probation(request, viewer, agent_id, now)
+        draft = Draft(path, key, read_value(bytes(body.value), key=key), agent_id, on_probation=waits)
         done = writing.write(
             viewer.account_id,
             promises.held(draft, contracts.of(viewer.account_id, agent_id), now),

@@ -59,6 +59,8 @@ def entry(row: Row, now: datetime, policy: Policy, *, meta_only: bool = False) -
         "freshness": freshness,
         "provenance_tier": provenance.provenance_tier(row.agent_id, state.outcome_count),
     }
+    if row.on_probation:
+        told["on_probation"] = True
     if meta_only:
         del told["value"], told["artifact_refs"]
     return told
@@ -110,6 +112,7 @@ def row_of_stored(draft: Draft, stored: Stored, now: datetime) -> Row:
         if draft.importance_dimensions is not None
         else kept_dimensions,
         settled_confidence=stored.state.confidence * stored.state.freshness,
+        on_probation=stored.on_probation,
     )
 
 

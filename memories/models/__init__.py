@@ -82,6 +82,8 @@ class Entry(State):
     integrity_chain = models.CharField(max_length=64)
     # When names of its were erased: those sealed up to then fit no more, and its salt is another one since.
     renamed_at = models.DateTimeField(null=True)
+    # Under review because of who wrote it, until an outcome verified from outside or a person takes it out.
+    on_probation = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [

@@ -54,6 +54,8 @@ def why(row: Row, reasons: Sequence[str], steps: Sequence[Step], effective: floa
 
 def trigger(row: Row, steps: Sequence[Step], effective: float, now: datetime) -> str:
     """Return what brought the entry here last, '' when none of its newest steps did."""
+    if row.on_probation:
+        return f"on probation, as {row.agent_id} is new or has no key of its own; confidence {effective:.2f}"
     for place, step in enumerate(steps):
         if step.failed:
             return failures(steps[place:], effective)

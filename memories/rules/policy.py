@@ -121,6 +121,10 @@ class Policy:
     # What becomes of values that hold keys or tokens.
     secrets: str = SecretsRule.FLAG
 
+    # Whether what agents write that are new or not bound to a key of theirs is on probation.
+    probation: bool = False
+    probation_days: int = 7
+
     def severity(self, outcome_type: OutcomeType) -> float:
         """Return how much one outcome of this type weighs before anything else."""
         return float(getattr(self, f"severity_{GRADES[outcome_type]}"))
@@ -219,6 +223,7 @@ _RANGES: Final[Mapping[str, tuple[float, float]]] = {
     "importance_weight": (0, 1000),
     "recency_weight": (0, 1000),
     "age_rate": (0, 100),
+    "probation_days": (0, 3650),
     "hot_capacity": (0, 10_000_000),
     "warm_capacity": (0, 10_000_000),
 }

@@ -32,6 +32,8 @@ READ = 50_000.0
 GROUPS = 3
 # What a word counts as a stem only, not at all, in the value, in the names.
 WEIGHTS = "'{0.4, 0.5, 0.7, 1.0}'"
+# What an entry on probation counts of its fitness.
+ON_PROBATION = 0.5
 CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
 RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
 ENTRIES = f"memories_entry e {RECALLED}"
@@ -145,7 +147,7 @@ def _statement(made: Conditions, arms: list[Arm], groups: list[tuple[str, float]
     for place, arm in enumerate(arms):
         values[f"arm_{place}"] = arm.query
         selects.append(
-            f"(SELECT e.id, e.claim_id, e.settled_confidence, t.words FROM {arm.rows} {made.where}"
+            f"(SELECT e.id, e.claim_id, e.settled_confidence, e.on_probation, t.words FROM {arm.rows} {made.where}"
             f" AND t.words @@ memories_asked(%(arm_{place})s) LIMIT {arm.most})"
         )
     ranks = []
@@ -157,7 +159,8 @@ def _statement(made: Conditions, arms: list[Arm], groups: list[tuple[str, float]
     return f"""(
         WITH hits AS MATERIALIZED ({" UNION ALL ".join(selects)}),
         ranked AS (
-            SELECT DISTINCT ON (h.id) h.id, h.claim_id, {" + ".join(ranks)} AS rank, h.settled_confidence
+            SELECT DISTINCT ON (h.id) h.id, h.claim_id, h.settled_confidence,
+                   ({" + ".join(ranks)}) * CASE WHEN h.on_probation THEN {ON_PROBATION} ELSE 1 END AS rank
               FROM hits h ORDER BY h.id
         ),
         chosen AS (SELECT k.* FROM ranked k ORDER BY k.rank DESC, k.settled_confidence DESC, k.id LIMIT %(told)s)

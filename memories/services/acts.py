@@ -144,6 +144,8 @@ class Move:
     silence: tuple[float, datetime] | None = None
     importance_score: float | None = None
     importance_dimensions: Mapping[str, float] | None = None
+    # Whether it goes on probation; else it stays there as long as it is under review.
+    on_probation: bool = False
 
     @property
     def number(self) -> int:

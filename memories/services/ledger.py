@@ -11,6 +11,7 @@ from django.db import connection
 
 from memories.heads import STATE, ClaimHead
 from memories.rules import integrity, seals
+from memories.rules.kinds import Status
 from memories.rules.silence import Silence
 from memories.rules.state import State
 from memories.services import found_by
@@ -109,6 +110,7 @@ def _prepare(index: int, move: Move, act: Act) -> tuple[dict[str, Any], dict[str
         "settled_confidence": silence.effective(act.at, act.policy),
         "due_at": silence.due_at(act.policy),
         **_importance(move),
+        "on_probation": on_probation(move, last.state),
         "salt": salt.hex(),
         "seal": seal.hex(),
         "integrity_chain": chain,
@@ -121,6 +123,12 @@ def _silence(move: Move, state: State, act: Act) -> tuple[float, datetime]:
     if move.silence is not None:
         return move.silence
     return (state.freshness, act.at) if move.access or not move.head else (move.head.kept, move.head.accessed_at)
+
+
+def on_probation(move: Move, state: State) -> bool:
+    """Tell whether an entry is on probation from now on: it ends with the review."""
+    asked = move.on_probation or (move.head is not None and move.head.on_probation)
+    return asked and state.status == Status.UNDER_REVIEW
 
 
 def _importance(move: Move) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def columns(names: list[str], prefix: str) -> str:
 
 INSERTED = [
     "branch", "entity_path", "key", "owner", "version", "agent_id", "written_at", "accessed_at", "settled_confidence",
-    "due_at", "importance_score", "importance_dimensions", "integrity_chain", *HEAD_STATE,
+    "due_at", "importance_score", "importance_dimensions", "integrity_chain", "on_probation", *HEAD_STATE,
 ]  # fmt: skip
 UPDATED = [name for name in INSERTED if name not in {"branch", "entity_path", "key"}]
 
@@ -88,7 +88,7 @@ heads AS MATERIALIZED (
         i int, entry_id bigint, expected int, version int, branch text, entity_path text, key text, owner text,
         claim_id bigint, agent_id text, written_at timestamptz, accessed_at timestamptz, kept float8,
         settled_confidence float8, due_at timestamptz, importance_score float8, importance_dimensions jsonb,
-        salt text, seal text, integrity_chain text, {STATE_TYPES})
+        salt text, seal text, integrity_chain text, on_probation bool, {STATE_TYPES})
 ),
 made AS (
     INSERT INTO memories_entry (account_id, id, claim_id, created_at, changed_at, tier, freshness, salt, seal,

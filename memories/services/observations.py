@@ -69,6 +69,7 @@ def apply(
     keeps: bool,
     author: str,
     now: datetime,
+    on_probation: bool = False,
 ) -> Applied:
     """Judge entries by a signal, in one change set; with `replace` what a correction suggests takes the place of one.
 
@@ -86,7 +87,7 @@ def apply(
         raise Invalid("A replacement takes the place of one entry; name which.", "/replace")
     else:
         value = read_value(msgspec.json.encode(signal.suggested), key="")
-        said = Feedback(Verdict.REJECTED, note=words, replacement=Replacement(value))
+        said = Feedback(Verdict.REJECTED, note=words, replacement=Replacement(value, on_probation=on_probation))
     judged: dict[int, int | None] = dict.fromkeys(ids)
     given = feedback.give_all(viewer, judged, said, actor=actor, keeps=keeps, author=author, now=now)
     return Applied(ids, given)

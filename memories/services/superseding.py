@@ -53,6 +53,7 @@ class Replacement:
     key: str = ""
     confidence: float = 1.0
     memory_type: str = ""
+    on_probation: bool = False
 
 
 @transaction.atomic
@@ -163,6 +164,7 @@ def replacement_move(account_id: int, head: Head, new: Replacement, act: Act, au
         shared=head.state.shared,
         branch=head.branch,
         pattern_refs=(head.entry_key,),
+        on_probation=new.on_probation,
     )
     # Whoever writes it, it belongs to the one whose entry it replaces.
     return replace(writing.plan(draft, None, act), owner=head.owner)

@@ -53,6 +53,8 @@ class Draft:
     reason: str = ""
     # Whether keys and tokens in it were looked for already.
     is_guarded: bool = False
+    # Whether its author is on probation: what is new in it waits for somebody else.
+    on_probation: bool = False
 
     @property
     def name(self) -> Name:
@@ -81,6 +83,7 @@ class Stored:
     entry_id: int
     change_set_id: int
     integrity_chain: str
+    on_probation: bool = False
 
 
 def target(found: Sequence[Head], *, branch: str, shared: bool) -> Head | None:
@@ -147,7 +150,9 @@ def stored(move: Move, entry_id: int | None, change_set_id: int | None) -> Store
         return None
     version = move.number + 1
     chain = integrity.chain(move.claim.content_hash, head.integrity_chain if head else None)
-    return Stored(head, move.claim, move.steps[0].state, version, entry_id, change_set_id, chain)
+    state = move.steps[0].state
+    waits = ledger.on_probation(move, state)
+    return Stored(head, move.claim, state, version, entry_id, change_set_id, chain, waits)
 
 
 def _publish(account_id: int, act: Act, move: Move) -> Written:
@@ -201,6 +206,9 @@ def plan(draft: Draft, head: Head | None, act: Act, *, since: int = 0) -> Move:
         embedding=draft.embedding,
     )
     state = first_state(draft, act.policy) if head is None else next_state(draft, head, act)
+    waits = draft.on_probation and (head is None or head.claim.digest != draft.value.digest)
+    if waits:
+        state = replace(state, status=Status.UNDER_REVIEW.value, held_at=None)
     return Move(
         steps=[Next(Change.WRITTEN if head else Change.CREATED, state, before=head.state.confidence if head else None)],
         head=head,
@@ -212,6 +220,7 @@ def plan(draft: Draft, head: Head | None, act: Act, *, since: int = 0) -> Move:
         claim=claim,
         importance_score=draft.importance_score,
         importance_dimensions=draft.importance_dimensions,
+        on_probation=waits,
     )
 
 

@@ -54,6 +54,11 @@ SECRETS = Choice(
         (SecretsRule.REFUSE.value, "refused"),
     ),
 )
+PROBATION = Choice(
+    "probation",
+    "What agents write that are new, or speak by a key that is not theirs alone, is",
+    (("False", "taken as anybody’s"), ("True", "on probation until validated from outside")),
+)
 GROUPS = (
     Group(
         "Silence",
@@ -89,6 +94,7 @@ GROUPS = (
         ),
     ),
     Group("Keys and tokens", (SECRETS,)),
+    Group("Probation", (PROBATION, Field("probation_days", "An agent is new for, days", 0, 60, 1))),
     Group(
         "Feedback",
         (
@@ -188,6 +194,8 @@ def parsed(name: str, typed_text: str, in_force: Any) -> Any:
     """:raises Invalid: it is no number."""
     if isinstance(in_force, str):
         return typed_text
+    if isinstance(in_force, bool):
+        return typed_text == "True"
     if typed_text == text(in_force):
         return in_force
     try:

@@ -1,6 +1,7 @@
 """Reporting and listing outcomes (contract.md 2.8)."""
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -60,6 +61,7 @@ class Outcomes(APIView):
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         report = report_of(body, agent_id)
         viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
+        report = replace(report, on_probation=identity.on_probation(request, viewer, agent_id, now))
         actor = identity.actor_of(request, agent_id, identity.session_of(request, body.session_id))
         # Before the outcome holds any lock.
         gap = gap_of(viewer, body, report, now)

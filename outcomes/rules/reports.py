@@ -47,6 +47,8 @@ class Report:
     replayed: bool = False
     branch: str = "main"
     told: Mapping[str, Any] = field(default_factory=dict)
+    # Whether whoever reports it is on probation: then it ends nobody's.
+    on_probation: bool = False
 
     @property
     def all_keys(self) -> list[str]:

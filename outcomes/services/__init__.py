@@ -166,6 +166,13 @@ def _follow(
 ) -> tuple[list[Course], list[tuple[int, Effect]]]:
     asked = [head.id for head in found.values() if head.state.status == Status.UNDER_REVIEW]
     sent = marks.sent(account_id, asked) if asked else set()
+    # A probation ends by what something outside saw, told by somebody who is on none and is not the author.
+    outside = report.verified_by != "" and not report.on_probation
+    sent |= {
+        head.id
+        for head in found.values()
+        if head.on_probation and not (outside and head.claim.agent_id != report.agent_id)
+    }
     courses = {
         head.id: Course(head, head.state, head.kept, head.accessed_at, [], head.id in sent) for head in found.values()
     }
