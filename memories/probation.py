@@ -1,4 +1,4 @@
-"""Who is on probation: agents that are new, or that speak by a key which is not theirs alone, where the policy says so."""
+"""Who is on probation where the policy says so: agents that are new, or speak by a key that is not theirs alone."""
 
 from datetime import datetime, timedelta
 

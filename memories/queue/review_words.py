@@ -48,14 +48,15 @@ def why(row: Row, reasons: Sequence[str], steps: Sequence[Step], effective: floa
     ends = f"expires {until(row.state.ttl_at, now)}" if "expiring" in reasons and row.state.ttl_at else ""
     if list(reasons) == ["expiring"]:
         return f"{capital(ends)}; confidence {effective:.2f}"
-    said = trigger(row, steps, effective, now) or record(row, effective)
+    if row.on_probation:
+        said = f"on probation, as {row.agent_id} is new or has no key of its own; confidence {effective:.2f}"
+    else:
+        said = trigger(row, steps, effective, now) or record(row, effective)
     return f"{capital(said)}{'; ' if ends else ''}{ends}"
 
 
 def trigger(row: Row, steps: Sequence[Step], effective: float, now: datetime) -> str:
     """Return what brought the entry here last, '' when none of its newest steps did."""
-    if row.on_probation:
-        return f"on probation, as {row.agent_id} is new or has no key of its own; confidence {effective:.2f}"
     for place, step in enumerate(steps):
         if step.failed:
             return failures(steps[place:], effective)

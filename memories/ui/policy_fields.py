@@ -57,7 +57,7 @@ SECRETS = Choice(
 PROBATION = Choice(
     "probation",
     "What agents write that are new, or speak by a key that is not theirs alone, is",
-    (("False", "taken as anybody’s"), ("True", "on probation until validated from outside")),
+    (("False", "taken like all others"), ("True", "on probation until validated from outside")),
 )
 GROUPS = (
     Group(
