@@ -32,7 +32,7 @@ def trusted(account):
 
 
 def queue(reviewer):
-    return [(item["entry"]["key"], item["why"]) for item in reviewer.get("review").json()["items"]]
+    return [(item["key"], item["why"]) for item in reviewer.get("review").json()["items"]]
 
 
 def test_by_default_nobody_is_on_probation(bot):
