@@ -161,18 +161,22 @@ def _nearness(head: Head, now: datetime) -> tuple[bool, bool, bool, int]:
     return (not gone, head.state.status != Status.ARCHIVED, head.owner != "", len(head.entity_path))
 
 
+def _kept_in_review(account_id: int, report: Report, found: dict[str, Head]) -> set[int]:
+    """Return the entries whose review no success ends: a person sent them, or they are on probation.
+
+    A probation ends by what something outside saw, told by somebody who is on none and is not the author.
+    """
+    asked = [head.id for head in found.values() if head.state.status == Status.UNDER_REVIEW]
+    sent = marks.sent(account_id, asked) if asked else set()
+    from_outside = report.verified_by != "" and not report.on_probation
+    waiting = [head for head in found.values() if head.on_probation]
+    return sent | {head.id for head in waiting if not from_outside or head.claim.agent_id == report.agent_id}
+
+
 def _follow(
     account_id: int, outcome_id: int, report: Report, judged: Sequence[Judged], found: dict[str, Head], act: Act
 ) -> tuple[list[Course], list[tuple[int, Effect]]]:
-    asked = [head.id for head in found.values() if head.state.status == Status.UNDER_REVIEW]
-    sent = marks.sent(account_id, asked) if asked else set()
-    # A probation ends by what something outside saw, told by somebody who is on none and is not the author.
-    outside = report.verified_by != "" and not report.on_probation
-    sent |= {
-        head.id
-        for head in found.values()
-        if head.on_probation and not (outside and head.claim.agent_id != report.agent_id)
-    }
+    sent = _kept_in_review(account_id, report, found)
     courses = {
         head.id: Course(head, head.state, head.kept, head.accessed_at, [], head.id in sent) for head in found.values()
     }
