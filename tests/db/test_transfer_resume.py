@@ -128,3 +128,12 @@ def test_what_came_outlives_the_connection_it_came_on(lasting, story, other_acco
     assert importing.take_in(other_account, lines_of(file), source=SOURCE) == file.count(b"\n") - 1
     assert sum(stored) == file.count(b"\n") - 2
     assert written(other_account) == file
+
+
+def test_the_planner_hears_of_much_that_came(story, other_account, monkeypatch):
+    monkeypatch.setattr(importing, "MANY", 1)
+    file = written(story)
+    importing.take_in(other_account, lines_of(file))
+    assert written(other_account) == file
+    found = "SELECT count(*) FROM pg_stats WHERE tablename = 'memories_entryversion' AND attname = 'number'"
+    assert acts.rows_of(found) == [(1,)]
