@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -138,12 +138,18 @@ def similarity(left: frozenset[str], right: frozenset[str], weight: Mapping[str,
     """Return the cosine of two tasks by their terms."""
     if not left or not right:
         return 0.0
-    shared = sum(weight[term] ** 2 for term in left & right)
-    return min(1.0, shared / (_norm(left, weight) * _norm(right, weight)))
+    square = {term: weight[term] ** 2 for term in left | right}
+    return _cosine(left, right, square, _norm(left, square))
 
 
-def _norm(task: frozenset[str], weight: Mapping[str, float]) -> float:
-    return math.sqrt(sum(weight[term] ** 2 for term in task))
+def _cosine(left: frozenset[str], right: frozenset[str], square: Mapping[str, float], norm: float) -> float:
+    if not left or not right:
+        return 0.0
+    return min(1.0, sum(map(square.__getitem__, left & right)) / (norm * _norm(right, square)))
+
+
+def _norm(task: frozenset[str], square: Mapping[str, float]) -> float:
+    return math.sqrt(sum(map(square.__getitem__, task)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,13 @@ class Scale:
     def alike(self, left: str, right: str) -> float:
         """Return how alike two tasks are by their words, 0..1; both were among those that taught the scale."""
         return similarity(terms.of_task(left), terms.of_task(right), self.weight)
+
+    def alike_to(self, task: str, others: Iterable[str]) -> dict[str, float]:
+        """Return how alike each of some tasks is to one, every distinct one measured once."""
+        square = {term: weight**2 for term, weight in self.weight.items()}
+        asked = terms.of_task(task)
+        norm = _norm(asked, square)
+        return {other: _cosine(asked, terms.of_task(other), square, norm) for other in set(others)}
 
 
 def scale(task: str, episodes: Sequence[Episode], tells: Mapping[str, float] | None = None) -> Scale:
@@ -181,11 +194,12 @@ def near(
     The same declared situation is the same task; else words decide.
     """
     by = by or scale(task, episodes)
+    likeness = by.alike_to(task, (episode.task for episode in episodes))
     found = []
     for episode in episodes:
         if situation and folded(situation) == folded(episode.situation):
             found.append((episode, 1.0))
-        elif (alike := by.alike(task, episode.task)) >= LEAST:
+        elif (alike := likeness[episode.task]) >= LEAST:
             found.append((episode, alike))
     best = max((alike for _, alike in found), default=0.0)
     weighed = [Near(episode, alike, math.exp(-(best - alike) / SPREAD)) for episode, alike in found]
