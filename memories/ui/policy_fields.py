@@ -56,8 +56,8 @@ SECRETS = Choice(
 )
 PROBATION = Choice(
     "probation",
-    "What agents write that are new, or speak by a key that is not theirs alone, is",
-    (("False", "taken like all others"), ("True", "on probation until validated from outside")),
+    "New or unbound agents are",
+    (("False", "like all others"), ("True", "on probation")),
 )
 GROUPS = (
     Group(
