@@ -32,6 +32,7 @@ STAYS = {
     "memories_uploadpart": "A file on its way in.",
     "memories_jobrun": "What the jobs of one installation did, and when.",
     "memories_alikepair": "Found anew from what entries say; whoever dismissed a pair dismisses it once more there.",
+    "socialaccount_socialtoken": "Of somebody's account at a provider of sign-in, which is none of ours.",
     "memories_entryvector": "Made anew from the values, by the model that is installed where they arrive.",
 }
 
