@@ -64,9 +64,10 @@ class Outcomes(models.QuerySet[Any]):
         """Return outcomes as contract.md 1.5 describes them, newest first."""
         asked = self.of(viewer.account_id).within(viewer)
         if entity_path:
-            if privacy.hidden_paths(viewer, [entity_path]):
+            silent = privacy.silent_at(viewer, entity_path)
+            if silent is None:
                 return []
-            asked = asked.filter(entity_paths__contains=[entity_path])
+            asked = asked.filter(entity_paths__contains=[entity_path]).exclude(agent_id__in=silent)
         if outcome_ref:
             asked = asked.filter(outcome_ref=outcome_ref)
         if agent_id:
@@ -87,16 +88,19 @@ def keys_of(row: dict[str, Any]) -> list[str]:
 def without(row: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     """Return an outcome as if the hidden entries did not exist: neither their names nor words that may repeat them."""
 
+    agent_id = row["agent_id"]
+
     def seen(told: dict[str, Any]) -> dict[str, Any]:
+        versions = told["causal_entry_versions"]
         return {
             **told,
-            "causal_entry_keys": [key for key in told["causal_entry_keys"] if key not in hidden.keys],
-            "causal_entry_versions": {k: v for k, v in told["causal_entry_versions"].items() if k not in hidden.keys},
+            "causal_entry_keys": [key for key in told["causal_entry_keys"] if not hidden.hides_name(agent_id, key)],
+            "causal_entry_versions": {k: v for k, v in versions.items() if not hidden.hides_name(agent_id, k)},
         }
 
-    shown = [path for path in row["entity_paths"] if path not in hidden.paths]
+    shown = [path for path in row["entity_paths"] if not hidden.hides_path(agent_id, path)]
     told = {**seen(row), "attempts": [seen(attempt) for attempt in row["attempts"]], "entity_paths": shown}
-    return unsaid(told) if hidden.relied_on(row["agent_id"], keys_of(row)) else told
+    return unsaid(told) if hidden.relied_on(agent_id, keys_of(row)) else told
 
 
 def unsaid(told: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What of the names that agents told must not be told on: those of other agents' private entries (RULES.md 8).
 
-Traces, events and edges name entries by words alone. A name is hidden when nothing but somebody else's private entry
-stands behind it; what an agent said of its own private entry is hidden as well where a shared one has the same name.
+Traces, events and edges name entries by words alone. What an agent said of its own private entry is hidden, where a
+shared one has the same name as well. What anybody else names is a guess: it is told or not whether something stands
+behind it or nothing does, or else guessing would find out.
 """
 
 from collections.abc import Iterable
@@ -22,7 +23,7 @@ PRIVATE = """
 """
 # Of the paths named, those that stand for nothing but somebody else's private entries.
 PATHS = """
-    SELECT e.entity_path FROM memories_entry e
+    SELECT e.entity_path, array_agg(DISTINCT e.owner) FROM memories_entry e
      WHERE e.account_id = %(account)s AND e.entity_path = ANY(%(paths)s)
      GROUP BY e.entity_path HAVING bool_and(NOT e.owner = ANY(%(owners)s))
 """
@@ -30,17 +31,25 @@ PATHS = """
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Entry keys that stand for nothing the viewer may see (`beyond`: of these, those beyond the globs of its key),
-    those that are private to one agent, and such paths."""
+    """Entry keys that stand for nothing the viewer may see, those that are private to one agent, and such paths;
+    `beyond` are keys and paths beyond the globs of the viewer's key."""
 
     keys: frozenset[str] = frozenset()
     of_agents: frozenset[tuple[str, str]] = frozenset()
-    paths: frozenset[str] = frozenset()
+    paths_of: frozenset[tuple[str, str]] = frozenset()
     beyond: frozenset[str] = frozenset()
 
     def hides(self, agent_id: str, entry_key: str) -> bool:
         """Tell whether what an agent said of an entry is kept back."""
-        return entry_key in self.keys or (agent_id, entry_key) in self.of_agents
+        return entry_key in self.beyond or (agent_id, entry_key) in self.of_agents
+
+    def hides_name(self, agent_id: str, entry_key: str) -> bool:
+        """Tell whether a name alone is kept back, which also stands for a shared entry where there is one."""
+        return entry_key in self.keys and self.hides(agent_id, entry_key)
+
+    def hides_path(self, agent_id: str, entity_path: str) -> bool:
+        """Tell whether the path of something that an agent told is kept back."""
+        return entity_path in self.beyond or (agent_id, entity_path) in self.paths_of
 
     def relied_on(self, agent_id: str, entry_keys: Iterable[str]) -> bool:
         """Tell whether an agent that named these keys relied on what is hidden, and its words may repeat that.
@@ -66,11 +75,13 @@ def hidden(viewer: Viewer, keys: Iterable[str], paths: Iterable[str] = ()) -> Hi
             cursor.execute(PRIVATE, values)
             found = cursor.fetchall()
     beyond = {key for key in keys if not viewer.reaches_key(key)} if viewer.reaches else set()
+    paths = list(dict.fromkeys(paths))
+    outside = {path for path in paths if not viewer.reaches_path(path)} if viewer.reaches else set()
     return Hidden(
         keys=frozenset({key for _, key, seen in found if not seen} | beyond),
         of_agents=frozenset((owner, key) for owner, key, _ in found),
-        paths=frozenset(hidden_paths(viewer, list(paths))),
-        beyond=frozenset(beyond),
+        paths_of=frozenset((owner, path) for path, owners in _private(viewer, paths).items() for owner in owners),
+        beyond=frozenset(beyond | outside),
     )
 
 
@@ -78,7 +89,21 @@ def hidden_paths(viewer: Viewer, paths: list[str]) -> set[str]:
     """Return those of the paths under which there is something, and nothing the viewer may see."""
     if not paths or viewer.sees_all:
         return set()
+    private = set(_private(viewer, paths))
+    return private | {path for path in paths if not viewer.reaches_path(path)} if viewer.reaches else private
+
+
+def silent_at(viewer: Viewer, entity_path: str) -> list[str] | None:
+    """Return whose tales about a path are kept back: of those who alone have entries there; None: everybody's."""
+    if viewer.sees_all:
+        return []
+    return _private(viewer, [entity_path]).get(entity_path, []) if viewer.reaches_path(entity_path) else None
+
+
+def _private(viewer: Viewer, paths: list[str]) -> dict[str, list[str]]:
+    """Return paths under which there is something, and nothing the viewer may see, with whose it is."""
+    if not paths:
+        return {}
     with connection.cursor() as cursor:
         cursor.execute(PATHS, {**viewer.parameters, "paths": list(dict.fromkeys(paths))})
-        private = {path for (path,) in cursor.fetchall()}
-    return private | {path for path in paths if not viewer.reaches_path(path)} if viewer.reaches else private
+        return dict(cursor.fetchall())

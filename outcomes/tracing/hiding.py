@@ -89,7 +89,7 @@ def _paths(body: Body) -> Iterator[str]:
 
 
 def _without(agent_id: str, body: Body, hidden: Hidden) -> Body:
-    if not (hidden.keys or hidden.of_agents or hidden.paths):
+    if hidden == privacy.NOTHING:
         return body
 
     def names_hidden(raw: Raw) -> bool:
@@ -98,7 +98,7 @@ def _without(agent_id: str, body: Body, hidden: Hidden) -> Body:
 
     def asks_hidden(raw: Raw) -> bool:
         query = _part(raw, Query)
-        return query is not None and query.parameters.entity_path in hidden.paths
+        return query is not None and hidden.hides_path(agent_id, query.parameters.entity_path)
 
     shown = dict(body)
     _filter(shown, "causal_entries", names_hidden)

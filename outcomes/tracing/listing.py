@@ -80,12 +80,13 @@ def page(viewer: Viewer, asked: Asked, *, cursor: str = "", offset: int = 0, lim
 
     :raises BadCursor: the cursor cannot be read.
     """
-    if asked.entity_path and privacy.hidden(viewer, (), [asked.entity_path]).paths:
+    silent = privacy.silent_at(viewer, asked.entity_path) if asked.entity_path else []
+    if silent is None:
         return Page([], "")
     shown: list[Row] = []
     after = cursors.read(cursor, datetime.fromisoformat, UUID) if cursor else None
     while True:
-        found = _select(viewer, asked, after, offset, limit - len(shown) + 1)
+        found = _select(viewer, asked, after, offset, limit - len(shown) + 1, silent)
         seen = _without_hidden_paths(viewer, asked, found)
         more = len(found) > limit - len(shown)
         shown += seen if not more else seen[: limit - len(shown)]
@@ -110,8 +111,13 @@ def touches(viewer: Viewer, paths: Collection[str]) -> bool:
     return not paths or all(any(map(reach.holds, paths)) for reach in viewer.reaches)
 
 
-def _select(viewer: Viewer, asked: Asked, after: list[Any] | None, offset: int, limit: int) -> list[Row]:
+def _select(
+    viewer: Viewer, asked: Asked, after: list[Any] | None, offset: int, limit: int, silent: Sequence[str] = ()
+) -> list[Row]:
     conditions, values = _conditions(asked)
+    if silent:
+        conditions.append("t.agent_id <> ALL(%(silent)s)")
+        values["silent"] = list(silent)
     conditions += within(viewer)
     if after is not None:
         conditions.append("(t.created_at, t.id) < (%(at)s, %(after)s)")

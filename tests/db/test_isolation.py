@@ -159,11 +159,26 @@ def test_an_outcome_that_cites_it_moves_nothing_and_tells_nothing(outsider, keep
     before = keeper.read("shop/vault", "code")
     real = outsider.report("SNOOP-1", "failure", ENTRY_KEY).json()
     made_up = outsider.report("SNOOP-1", "failure", "shop/vault/never").json()
+    assert (real.pop("unknown_keys"), made_up.pop("unknown_keys")) == ([ENTRY_KEY], ["shop/vault/never"])
     assert real == made_up
     assert real["affected_entries"] == 0
     after = keeper.read("shop/vault", "code")
     # Priority fades with every moment that passes.
     assert after | {"priority_score": 0} == before | {"priority_score": 0}
+
+
+def test_a_guess_is_told_back_whether_something_stands_behind_it_or_nothing_does(outsider, keeper):
+    told = []
+    for ref, path, key in (("G-1", "shop/vault", "code"), ("G-2", "shop/never", "none")):
+        outsider.report(ref, "success", f"{path}/{key}", entity_paths=[path])
+        outsider.post("traces", {"outcome_ref": f"T{ref}", "causal_entries": [{"entity_path": path, "key": key}]})
+        found = [outsider.get("outcomes", outcome_ref=ref), outsider.get("outcomes", entity_path=path)]
+        found.append(outsider.get("traces", entity_path=path))
+        told.append([sorted(map(str, next(iter(answer.json().values())))) for answer in found])
+    counts = [[len(rows) for rows in one] for one in told]
+    assert counts[0] == counts[1]
+    named = [[("code" in str(rows), "none" in str(rows)) for rows in one] for one in told]
+    assert named == [[(True, False)] * 3, [(False, True)] * 3]
 
 
 def test_its_change_sets_cannot_be_undone_by_others(outsider, keeper):
