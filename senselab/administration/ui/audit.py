@@ -60,7 +60,8 @@ def audit_trail(request: HttpRequest) -> HttpResponse:
             page = trail.page(account.pk, Asked(**asked), cursor=query.get("cursor", ""))
             context |= {"records": page.records, "next_url": addresses.page_after(query, page.next)}
             context |= {"first_url": addresses.without(query) if "cursor" in query else ""}
-            context["csv_url"] = addresses.without(query) + ("&" if chips else "") + "format=csv"
+            here = addresses.without(query)
+            context["csv_url"] = f"{here}{'' if here.endswith('?') else '&'}format=csv"
         except BadCursor as error:
             problems.append(Problem("page", f"{error.detail} Start again at the first page."))
     return render_page(request, "settings/audit.html", context=context, status=400 if problems else 200)
