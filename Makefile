@@ -1,12 +1,17 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-compare bench-learning bench-limit bench-search bench-survival bench-time bench-verify chromium demo lint run soak test test-semantic
+.PHONY: help audit bench bench-compare bench-learning bench-limit bench-search bench-survival bench-time bench-verify chromium \
+	demo fuzz lint lock run sbom soak test test-semantic
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
 CHROMIUMS = chromium chromium-browser google-chrome
 APT = apt-get update -qq && apt-get install -y -qq chromium
 PIP = $(VENV) -m pip --disable-pip-version-check --quiet
+# What is installed is what was locked: each file by its hash. The plain files beside say the same to people.
+LOCKED = install --require-hashes -r locks
+TOOLS = .tools/bin
+LOCKS = $(basename $(wildcard requirements*.txt))
 
 help:  ## Say what there is to make.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
@@ -51,6 +56,22 @@ bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 e
 bench-search: .venv/testing  ## Measure what looking for something costs at 100,000 and 1,000,000 entries.
 	@$(VENV) -m tests.load.bench_search
 
+fuzz: .venv/testing  ## Call the whole API as its schema says one may, 5,000 times (CASES=5000).
+	FUZZ_CASES=$(or $(CASES),5000) $(VENV) -m pytest tests/fuzz --numprocesses=auto --dist=worksteal
+
+lock: .tools/ready  ## Write the hashes of what the requirements pin (locks/); after each change of a requirement.
+	@mkdir -p locks
+	@for name in $(LOCKS); do $(TOOLS)/uv pip compile $$name.txt --output-file locks/$$name.txt --generate-hashes \
+		--no-deps --no-header --no-annotate --python-version 3.11 --quiet || exit 1; done
+
+audit: .tools/ready  ## Ask whether weaknesses of the locked packages are known.
+	@for name in $(LOCKS); do $(TOOLS)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r locks/$$name.txt || exit 1; done
+
+sbom: .tools/ready  ## List what SenseLab runs on as a CycloneDX bill of materials: var/sbom.json.
+	@mkdir -p var
+	@$(TOOLS)/cyclonedx-py requirements locks/requirements.txt --pyproject pyproject.toml --mc-type application \
+		--output-reproducible --of JSON -o var/sbom.json
+
 lint: .venv/testing  ## Check style, types and migrations.
 	$(VENV) -m ruff check .
 	$(VENV) -m ruff format --check .
@@ -63,20 +84,27 @@ lint: .venv/testing  ## Check style, types and migrations.
 		{ apt-get update -qq && apt-get install -y -qq python3-venv; }
 	@$(PYTHON) -m venv --clear .venv || { rm -rf .venv; exit 1; }
 
-.venv/runtime: requirements.txt | .venv/bin/python
+.venv/runtime: locks/requirements.txt | .venv/bin/python
 	@echo "Installing what SenseLab runs on."
-	@$(PIP) install -r requirements.txt
+	@$(PIP) $(LOCKED)/requirements.txt
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 
-.venv/testing: requirements.txt requirements-observability.txt requirements-dev.txt | .venv/bin/python
+.venv/testing: locks/requirements-dev.txt | .venv/bin/python
 	@echo "Installing what testing needs."
-	@$(PIP) install -r requirements-dev.txt
+	@$(PIP) $(LOCKED)/requirements-dev.txt
 	@touch .venv/runtime $@
 
-.venv/semantic: requirements-semantic.txt | .venv/bin/python
+.venv/semantic: locks/requirements-semantic.txt | .venv/bin/python
 	@echo "Installing what embeds texts."
-	@$(PIP) install -r requirements-semantic.txt
+	@$(PIP) $(LOCKED)/requirements-semantic.txt
+	@touch $@
+
+.tools/ready: requirements-tools.txt
+	@echo "Installing what locks and audits packages."
+	@$(PYTHON) -m venv --clear .tools
+	@$(TOOLS)/python -m pip --disable-pip-version-check --quiet install $$(test -f locks/requirements-tools.txt \
+		&& echo --require-hashes -r locks/requirements-tools.txt || echo -r requirements-tools.txt)
 	@touch $@
 
 chromium:
