@@ -101,7 +101,9 @@ def operation(
         examples.append(OpenApiExample("request", value=sent, request_only=True))
     schema = ARRAY if array else OBJECT
     responses: dict[Any, Any] = {(200, "application/json"): OpenApiResponse(schema, description="As in the example.")}
-    for status in refusals:
+    # What no path of the route can be is not there.
+    in_path = any(one.location == OpenApiParameter.PATH for one in parameters or [])
+    for status in sorted({*refusals, *([404] if in_path else [])}):
         responses[(status, "application/problem+json")] = OpenApiResponse(OBJECT, description=REFUSALS[status])
     decorate: Callable[[View], View] = extend_schema(
         summary=summary,
@@ -211,7 +213,7 @@ committing = operation(
         "agent_id": "agent/deploy-bot",
     },
     parameters=[ONCE],
-    refusals=(401, 403, 422, 429),
+    refusals=(401, 403, 409, 413, 422, 429),
 )
 outcomes = operation(
     "List outcomes",

@@ -45,7 +45,7 @@ evidence = operation(
         "confidence_delta": -0.1,
     },
     parameters=[GUARD, ONCE],
-    refusals=(401, 403, 404, 412, 422, 429),
+    refusals=(401, 403, 404, 409, 412, 422, 429),
 )
 observations = operation(
     "Read feedback from a user's words",

@@ -58,7 +58,7 @@ submit_trace = operation(
     operation_id="submit_trace",
     sent={name: value for name, value in TRACE.items() if name not in {"id", "created_at"}},
     parameters=[ONCE],
-    refusals=(401, 403, 409, 413, 422, 429),
+    refusals=(401, 403, 404, 409, 413, 422, 429),
 )
 get_trace = operation(
     "Read a trace",

@@ -143,7 +143,7 @@ def told_of(request: Request, body: TraceBody, agent_id: str, now: datetime) -> 
 def text_of(request: Request) -> str:
     """:raises Refused: the body is no UTF-8."""
     try:
-        return api.raw_body(request).decode()
+        return api.raw_body(request).decode() or "{}"
     except UnicodeDecodeError as error:
         raise Refused("", "The body is no UTF-8.") from error
 

@@ -191,7 +191,8 @@ def told(viewer: Viewer, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _body(row: Row, outcomes: dict[int, dict[str, Any]]) -> dict[str, Any]:
     if row.body is not None:
-        return msgspec.json.decode(row.body, type=dict[str, msgspec.Raw])
+        # A body of nothing at all was kept once.
+        return msgspec.json.decode(row.body or "{}", type=dict[str, msgspec.Raw])
     known = outcomes.get(row.outcome_id or 0, {})
     return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in known.items()}
 

@@ -214,3 +214,11 @@ def test_a_moment_that_no_calendar_of_ours_has_is_refused(helper: Caller, moment
     assert helper.get("traces", until=moment).json()["errors"][0]["pointer"] == "/until"
     told = helper.post("traces", trace(session_metadata={"session_started_at": moment}))
     assert told.status_code == 200
+
+
+def test_a_trace_of_nothing_is_kept_and_leaves_the_list_readable(helper: Caller) -> None:
+    told = helper.post("traces", "")
+
+    assert told.status_code == 200
+    assert helper.get(f"traces/{told.json()['id']}").json()["tool_calls"] == []
+    assert len(helper.get("traces").json()["traces"]) == 1
