@@ -75,7 +75,7 @@ REVIEW: Table = {
 }
 TIME: Table = {
     "tiers/": lambda w: [get(), get(tier="archive"), get(path=w.top), get(agent=w.agent)],
-    "forecast/": lambda w: [get(), get(kind="expiry", days=90)],
+    "forecast/": lambda w: [get(), get(kind="expire", days=90)],
     "jobs/": lambda w: [get(), get(kind="asked"), get(job="retier")],
     "jobs/<slug:job>/run/": lambda w: [at(post(dry="1"), job="retier")],
     "jobs/runs/<int:run_id>/cancel/": lambda w: [at(post(), run_id=w.run)],
@@ -133,5 +133,17 @@ DOORS = {
     "login/": "says nothing of whom it knows; tests/ui/test_login_page.py",
     "logout/": "ends the session that asks",
     "invitation/<str:token>/": "is for whoever has the link; tests/ui/test_people_page.py",
+    "login/second-factor/": "is for whoever gave a password; tests/ui/test_second_factor_page.py",
+    "login/passkey/": "is for whoever has the passkey; tests/ui/test_second_factor_page.py",
+    "login/oidc/": "leads to who knows the person; tests/ui/test_login_page.py",
+    "login/oidc/callback/": "is for whoever comes back from there; tests/ui/test_login_page.py",
+    "settings/you/security/": "is one's own; tests/ui/test_security_page.py",
+    "settings/you/security/app/": "is one's own; tests/ui/test_security_page.py",
+    "settings/you/security/passkey/": "is one's own; tests/ui/test_security_page.py",
+    "settings/you/security/codes/": "is one's own; tests/ui/test_security_page.py",
+    "settings/you/security/<int:factor_id>/remove/": "is one's own; tests/ui/test_security_page.py",
+    "settings/people/<int:membership_id>/factors/": "is held to its account in tests/ui/test_people_page.py",
+    "settings/people/<int:membership_id>/email/": "is held to its account in tests/ui/test_people_page.py",
+    "settings/people/second-factor/": "names nobody; tests/ui/test_people_page.py",
     "metrics": "is for the machine's own; tests/db/test_metrics.py",
 }
