@@ -1,6 +1,6 @@
 """The whole API, called as its schema says one may and by whoever there is: no fault, and answers as the schema says.
 
-FUZZ_CASES is how many cases are made of all operations together (5,000 unless set); they are the same each time.
+FUZZ_CASES is how many cases are made of all operations together (1,000 unless set); they are the same each time.
 """
 
 import os
@@ -28,7 +28,7 @@ from tests.fuzz import shapes
 
 __all__ = ["counted"]
 OPERATIONS = list(shapes.operations())
-CASES = -(-int(os.environ.get("FUZZ_CASES", "5000")) // len(OPERATIONS))
+CASES = max(1, int(os.environ.get("FUZZ_CASES", "1000")) // len(OPERATIONS))
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
 ROLES: dict[str, dict[str, Any]] = {
     "reads": {"scopes": ("read",)},
