@@ -12,8 +12,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from memories import streaming
 from memories.api import stream
-from memories.jobs import JOBS, in_account
-from memories.models import ChangeSet, Entry, JobRun
+from memories.models import ChangeSet, Entry
 from outcomes.models import Outcome
 from senselab import cursors
 from senselab.accounts import services as accounts
@@ -146,26 +145,6 @@ def test_a_person_of_another_account_learns_nothing(account, rival, client_of):
         "nobody": (Asker(Client()), first_of(PAGES)),
     }
     assert compared(askers, lambda: told_of(account, rival)) == {}
-
-
-def test_jobs_of_another_account_tell_and_change_nothing_of_it(account, rival):
-    def run() -> dict[str, Any]:
-        for name, job in JOBS.items():
-            if job.schedule:
-                in_account(name, rival, job.work)
-        found = JobRun.objects.filter(account=rival).order_by("job", "id")
-        return {str(run.pk): (run.job, run.state, run.looked, run.changed, run.error) for run in found}
-
-    def rows() -> list[Any]:
-        return list(Entry.objects.filter(account=account).order_by("id").values())
-
-    with asking.rolled_back():
-        told_of(account, rival)
-        before = rows()
-        beside = list(run().values())
-        assert rows() == before
-    with asking.rolled_back():
-        assert list(run().values()) == beside
 
 
 @pytest.fixture
