@@ -1,7 +1,7 @@
 """The whole API, called as its schema says one may and by whoever there is: no fault, and answers as the schema says.
 
-FUZZ_CASES is how many cases are made of all operations together (1,000 unless set); they are the same each time. `make fuzz` makes
-5,000; the other tests go on without it.
+FUZZ_CASES is how many cases are made of all operations together (1,000 unless set, 5,000 by `make fuzz`); they are the
+same each time. The other tests go on without it.
 """
 
 import os
