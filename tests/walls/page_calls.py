@@ -145,5 +145,8 @@ DOORS = {
     "settings/people/<int:membership_id>/factors/": "is held to its account in tests/ui/test_people_page.py",
     "settings/people/<int:membership_id>/email/": "is held to its account in tests/ui/test_people_page.py",
     "settings/people/second-factor/": "names nobody; tests/ui/test_people_page.py",
+    "agents/<path:agent_id>/erase/": "is held to its account in tests/db/test_erasing.py",
+    "entry/erase/": "is held to its account in tests/db/test_erasing.py",
+    "api/v1/erasures": "is held to its account in tests/db/test_erasing.py",
     "metrics": "is for the machine's own; tests/db/test_metrics.py",
 }
