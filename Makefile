@@ -1,7 +1,7 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help audit bench bench-compare bench-learning bench-limit bench-search bench-survival bench-time bench-verify chromium \
-	demo fuzz lint lock run sbom soak test test-semantic
+.PHONY: help audit bench bench-compare bench-learning bench-limit bench-overload bench-search bench-survival \
+	bench-time bench-upgrade bench-verify chromium demo fuzz lint lock run sbom soak test test-semantic
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -49,6 +49,12 @@ bench-survival: .venv/testing  ## Measure export, import and check at 60,000 ent
 
 bench-verify: .venv/testing  ## Measure what recomputing 1,000,000 versions and seals costs.
 	@$(VENV) -m tests.load.bench_verify
+
+bench-overload: .venv/testing  ## Offer three times what it carries for a minute, and look how it bears that.
+	@$(VENV) -m tests.load.bench_overload $(BENCH)
+
+bench-upgrade: .venv/testing  ## Migrate 100,000 entries of an earlier release while that writes.
+	@$(VENV) -m tests.load.bench_upgrade $(BENCH)
 
 bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 entries.
 	@$(VENV) -m tests.load.bench_time

@@ -8,6 +8,7 @@ import secrets
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,8 +95,16 @@ def first_line(error: Exception) -> str:
 def alone() -> Iterator[None]:
     """Hold a lock in the database, so that two nodes do not prepare it at once."""
     with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
-        connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        # Asked for again and again: a statement that waited would be waited for by the index that the other node makes
+        # beside writers, and neither would ever go on.
+        while not has_lock(connection):
+            time.sleep(0.2)
         yield
+
+
+def has_lock(connection: psycopg.Connection) -> bool:
+    row = connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK]).fetchone()
+    return bool(row and row[0])
 
 
 def prepare() -> services.FirstRun | None:

@@ -10,11 +10,10 @@ ALTER TABLE memories_commit ADD CONSTRAINT commit_names_a_changeset_of_its_accou
     DEFERRABLE INITIALLY IMMEDIATE;
 """
 # A column without a default rewrites nothing, and a default set afterwards applies to what comes. Django does not know
-# the column: no statement but the stream's names it.
+# the column: no statement but the stream's names it. Its index comes in 0015, beside writers.
 TRANSACTIONS = """
 ALTER TABLE memories_changeset ADD COLUMN xact xid8;
 ALTER TABLE memories_changeset ALTER COLUMN xact SET DEFAULT pg_current_xact_id();
-CREATE INDEX change_sets_by_transaction ON memories_changeset (account_id, xact) WHERE xact IS NOT NULL;
 """
 NO_TRANSACTIONS = "ALTER TABLE memories_changeset DROP COLUMN xact;"
 
@@ -75,6 +74,7 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunSQL(COMMIT_KEYS, migrations.RunSQL.noop),
+        # The strongest lock first: who has one and waits for a stronger one may wait for who waits for it.
         migrations.RunSQL(TRANSACTIONS, NO_TRANSACTIONS),
+        migrations.RunSQL(COMMIT_KEYS, migrations.RunSQL.noop),
     ]

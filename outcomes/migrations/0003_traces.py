@@ -89,16 +89,6 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField()),
             ],
         ),
-        migrations.AddIndex(
-            model_name="outcome",
-            index=models.Index(
-                models.F("account"),
-                models.F("agent_id"),
-                models.OrderBy(models.F("committed_at"), descending=True),
-                models.OrderBy(models.F("id"), descending=True),
-                name="outcomes_by_agent",
-            ),
-        ),
         migrations.AddField(
             model_name="edge",
             name="account",
