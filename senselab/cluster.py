@@ -57,10 +57,11 @@ class Place:
     sockets: Path
     uid: int
     gid: int
+    folder: str = "pgdata"
 
     @property
     def cluster(self) -> Path:
-        return self.home / "pgdata"
+        return self.home / self.folder
 
     @property
     def log(self) -> Path:

