@@ -5,12 +5,16 @@ and pages for people always find a thread.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
 WAIT_SECONDS = 0.25
+# For so many seconds after somebody was sent away others wait a fifth of that: places are taken anyway, and who gets
+# one should not be late as well.
+PRESSED_SECONDS, PRESSED_SHARE = 1.0, 0.2
 WAITING = 8
 AGENTS = ("/api/", "/mcp")
 # What asks whether we live must hear it, whatever the load.
@@ -29,9 +33,9 @@ HEADERS = [
     ("Content-Length", str(len(BUSY))),
     ("Retry-After", "1"),
     ("Cache-Control", "no-store"),
-    # Whatever body there is was not read.
-    ("Connection", "close"),
 ]
+# Whatever body there is was not read.
+UNREAD = [*HEADERS, ("Connection", "close")]
 
 
 class Gate:
@@ -44,9 +48,11 @@ class Gate:
         waiting: int = WAITING,
         seconds: float = WAIT_SECONDS,
         refused: Callable[[], object] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._free, self._seconds, self._refused = places, seconds, refused
         self._waiting, self._most = 0, waiting
+        self._clock, self._sent_away = clock, float("-inf")
         self._turn = threading.Condition()
 
     def enter(self) -> bool:
@@ -55,15 +61,22 @@ class Gate:
             taken = self._free > 0 or self._wait()
             self._free -= taken
         if not taken:
+            self._sent_away = self._clock()
             self._refused()
         return taken
+
+    @property
+    def patience(self) -> float:
+        """For how many seconds a call waits here."""
+        pressed = self._clock() - self._sent_away < PRESSED_SECONDS
+        return self._seconds * PRESSED_SHARE if pressed else self._seconds
 
     def _wait(self) -> bool:
         if self._waiting >= self._most:
             return False
         self._waiting += 1
         try:
-            return self._turn.wait_for(lambda: self._free > 0, self._seconds)
+            return self._turn.wait_for(lambda: self._free > 0, self.patience)
         finally:
             self._waiting -= 1
 
@@ -81,7 +94,8 @@ def admitting(app: App, gate: Gate) -> App:
         if not path.startswith(AGENTS) or path.startswith(ALWAYS):
             return app(environ, start_response)
         if not gate.enter():
-            start_response("503 Service Unavailable", HEADERS)
+            has_body = environ.get("REQUEST_METHOD") not in {"GET", "HEAD"}
+            start_response("503 Service Unavailable", UNREAD if has_body else HEADERS)
             return [BUSY]
         try:
             # What streams goes on without a place: it waits more than it works, and streams are counted by themselves.

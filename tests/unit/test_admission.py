@@ -76,6 +76,42 @@ def test_beyond_those_who_may_wait_nobody_waits():
     assert not gate.enter()
 
 
+def test_while_calls_are_sent_away_others_wait_for_less():
+    now = [100.0]
+    gate = Gate(1, waiting=0, seconds=10, clock=lambda: now[0])
+    assert gate.patience == 10
+    assert gate.enter()
+    assert not gate.enter()
+    assert gate.patience == 2
+    now[0] += 1
+    assert gate.patience == 10
+
+
+def test_three_times_as_many_as_there_are_places_are_shed_by_two_thirds_and_then_let_in_again():
+    go, pause, told = threading.Event(), threading.Event(), [Told() for _ in range(12)]
+    app, inside = held(Gate(4, waiting=0), app_waits=go)
+    calls = [threading.Thread(target=app, args=(API, one)) for one in told]
+    for call in calls:
+        call.start()
+    for _ in range(4):
+        inside.acquire()
+    while len(shed := [one for one in told if one.headers]) < 8:
+        pause.wait(0.01)
+    assert {(one.status[:3], one.headers["Retry-After"].isdigit()) for one in shed} == {("503", True)}
+    go.set()
+    for call in calls:
+        call.join(20)
+    assert app(API, Told()) == [b"ok"]
+
+
+def test_a_call_without_a_body_keeps_its_connection_when_it_is_sent_away():
+    gate = Gate(0, waiting=0)
+    for method, header in (("GET", None), ("POST", "close")):
+        told = Told()
+        admitting(lambda environ, start_response: [], gate)({**API, "REQUEST_METHOD": method}, told)
+        assert told.headers.get("Connection") == header
+
+
 def test_a_call_that_fails_gives_its_place_back():
     gate = Gate(1, waiting=0)
 
