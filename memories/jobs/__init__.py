@@ -42,6 +42,7 @@ __all__ = [
     "policies",
     "refresh",
     "refreshing",
+    "retain",
     "retier",
     "secrets",
     "tiering",
@@ -90,6 +91,11 @@ def embed() -> int:
 def verify() -> int:
     """Check every entry and seal. Each night."""
     return everywhere("verify", JOBS["verify"].work)
+
+
+def retain() -> int:
+    """Delete readings, events and traces that are older than the policy keeps them. Each night."""
+    return everywhere("retain", JOBS["retain"].work)
 
 
 def compare() -> int:

@@ -15,6 +15,7 @@ from memories.jobs import (
     places,
     policies,
     refreshing,
+    retaining,
     runs,
     tiering,
     verifying,
@@ -103,6 +104,10 @@ JOBS = {
             "", 0, "when a file is uploaded", importing.take_in, None,
         ),
         Job(
+            "retain", "Retention", "Deletes readings, events and traces older than the policy keeps them.",
+            "retain", 1440, "each night", retaining.retain, None,
+        ),
+        Job(
             "verify", "Check", "Recomputes every entry from its ledger and every seal; says what was altered.",
             "verify", 1440, "each night", verifying.verify, None,
         ),
@@ -122,10 +127,11 @@ SCHEDULES = {
     "decay": ("memories.jobs.decay", 60),
     "importance": ("memories.jobs.importance", 60),
     "verify": ("memories.jobs.verify", 1440),
+    "retain": ("memories.jobs.retain", 1440),
 }
 # At which hour of the day (UTC) a schedule runs first; the others run at once.
-HOURS = {"verify": 2}
+HOURS = {"retain": 1, "verify": 2}
 # Seconds after which a job counts as stuck where the usual five minutes are too few.
-LONGEST = {"verify": 6 * 3600, "asked": 3600}
+LONGEST = {"verify": 6 * 3600, "retain": 3600, "asked": 3600}
 # Seconds by which the first run of a schedule comes later than the others'.
 OFFSETS = {"tiers between": 30}

@@ -18,6 +18,7 @@ LOCKS = {
     "verify": 7121,
     "compare": 7109,
     "secrets": 7110,
+    "retain": 7122,
 }
 
 

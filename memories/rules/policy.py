@@ -125,6 +125,11 @@ class Policy:
     probation: bool = False
     probation_days: int = 7
 
+    # For how many days what clients report about reading and doing is kept; 0 is for good.
+    keep_readings: int = 400
+    keep_events: int = 400
+    keep_traces: int = 400
+
     def severity(self, outcome_type: OutcomeType) -> float:
         """Return how much one outcome of this type weighs before anything else."""
         return float(getattr(self, f"severity_{GRADES[outcome_type]}"))
@@ -226,6 +231,9 @@ _RANGES: Final[Mapping[str, tuple[float, float]]] = {
     "probation_days": (0, 3650),
     "hot_capacity": (0, 10_000_000),
     "warm_capacity": (0, 10_000_000),
+    "keep_readings": (0, 36_500),
+    "keep_events": (0, 36_500),
+    "keep_traces": (0, 36_500),
 }
 
 

@@ -96,6 +96,14 @@ GROUPS = (
     Group("Keys and tokens", (SECRETS,)),
     Group("Probation", (PROBATION, Field("probation_days", "An agent is new for, days", 0, 60, 1))),
     Group(
+        "Kept for days (0: for good)",
+        (
+            Field("keep_readings", "Who read what", 0, 3650, 1),
+            Field("keep_events", "Events on timelines", 0, 3650, 1),
+            Field("keep_traces", "Traces of tasks", 0, 3650, 1),
+        ),
+    ),
+    Group(
         "Feedback",
         (
             Field("accepted_delta", "An acceptance adds"),

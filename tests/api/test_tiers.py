@@ -97,6 +97,7 @@ def test_jobs_tell_their_rhythm_and_their_last_run(account, bot):
     assert {name: one["every_minutes"] for name, one in by_name.items()} == {
         "expire": 1, "retier": 1, "fold": 1, "decay": 60, "refresh": 60, "importance": 60, "policy": None,
         "import": None, "verify": 1440, "embed": 1, "compare": 5, "secrets": 1,
+        "retain": 1440,
     }  # fmt: skip
     last = by_name["retier"]["last"]
     assert (last["state"], last["looked"], last["changed"], last["error"]) == ("done", 250, 1, None)
