@@ -1,7 +1,7 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help audit bench bench-compare bench-learning bench-limit bench-overload bench-search bench-survival \
-	bench-time bench-upgrade bench-verify chromium demo fuzz lint lock run sbom soak test test-semantic
+.PHONY: help audit bench bench-compare bench-growth bench-learning bench-limit bench-overload bench-search \
+	bench-survival bench-time bench-upgrade bench-verify chromium demo fuzz lint lock run sbom soak test test-semantic
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -35,6 +35,9 @@ bench: .venv/testing  ## Measure beside the published peer: the same entries, th
 
 bench-compare: .venv/testing  ## Hold the last run of bench against the one before; fails at 15 % less.
 	@$(VENV) -m tests.load.bench_compare
+
+bench-growth: .venv/testing  ## Say what a million writes, reads and reports take on the disk.
+	@$(VENV) -m tests.load.bench_growth $(BENCH)
 
 bench-learning: .venv/testing  ## Let scripted agents learn in a changing world: ours, no memory and the published peer.
 	@$(VENV) -m tests.load.bench_learning $(BENCH)
