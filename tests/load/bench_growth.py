@@ -76,7 +76,7 @@ class Life:
     def outcomes(self, count: int) -> None:
         for n in range(count):
             keys = [f"team/{m % 200}/k{m}" for m in (n, n + 1, n + 2)]
-            acts.told(self.account, f"task-{n}", "success", *keys, task_input="retry the payment of an order")
+            acts.told(self.account, f"task-{n}", "success", *keys, told={"task_input": "retry the payment"})
 
     def events(self, count: int) -> None:
         said = {"account": self.account, "event_type": "note", "summary": TEXT[:80], "created_at": acts.NOON}
