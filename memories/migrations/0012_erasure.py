@@ -9,19 +9,29 @@ CHANGES = [
 ]  # fmt: skip
 NAME = "a_change_is_one_we_know"
 REPLACED = f"""
-ALTER TABLE memories_entryversion DROP CONSTRAINT {NAME};
+ALTER TABLE memories_entryversion DROP CONSTRAINT IF EXISTS {NAME};
 ALTER TABLE memories_entryversion ADD CONSTRAINT {NAME}
     CHECK (change IN ({", ".join(f"'{word}'" for word in CHANGES)})) NOT VALID;
 """
 
 
+def column(model: str, name: str) -> migrations.SeparateDatabaseAndState:
+    """Add a moment that may be missing; made again after an interruption, it finds the column there."""
+    add = f"ALTER TABLE memories_{model} ADD COLUMN IF NOT EXISTS {name} timestamptz NULL"
+    drop = f"ALTER TABLE memories_{model} DROP COLUMN IF EXISTS {name}"
+    state = migrations.AddField(model, name, models.DateTimeField(null=True))
+    return migrations.SeparateDatabaseAndState([migrations.RunSQL(add, drop)], [state])
+
+
 class Migration(migrations.Migration):
+    # One table at a time: writers of the release before lock these in an order of their own.
+    atomic = False
     dependencies = [("memories", "0011_alike")]
 
     operations = [
-        migrations.AddField("changeset", "erased_at", models.DateTimeField(null=True)),
-        migrations.AddField("claim", "erased_at", models.DateTimeField(null=True)),
-        migrations.AddField("entry", "renamed_at", models.DateTimeField(null=True)),
+        column("changeset", "erased_at"),
+        column("claim", "erased_at"),
+        column("entry", "renamed_at"),
         migrations.SeparateDatabaseAndState(
             [migrations.RunSQL(REPLACED, migrations.RunSQL.noop)],
             [
