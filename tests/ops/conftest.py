@@ -70,6 +70,10 @@ class Started:
                     return line
         raise AssertionError(f"It did not say {texts}:\n" + "\n".join(self.said))
 
+    def see(self, *texts: str) -> str:
+        """Return the first line of all that holds the texts: the parts start side by side, in no order."""
+        return next((line for line in self.said if all(text in line for text in texts)), "") or self.wait_for(*texts)
+
     def family(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 

@@ -38,7 +38,7 @@ def test_the_first_start_shows_person_password_and_key_and_ctrl_c_stops_all_of_i
     for label in ("SenseLab   http://127.0.0.1:", "person     admin", "password   ", "API key    sl_"):
         up.wait_for(label)
     up.wait_for("worker |", "ready for work")
-    up.wait_for("web    | [INFO] Started worker-2")
+    up.see("web    | [INFO] Started worker-2")
     assert json.loads(get(up, "/health"))
     assert (data / "secret_key").stat().st_mode & 0o777 == 0o600
     family = up.family()
@@ -52,7 +52,7 @@ def test_the_first_start_shows_person_password_and_key_and_ctrl_c_stops_all_of_i
 def test_kill_9_of_the_parent_leaves_nothing_behind_and_no_row_is_lost(data: Path, start: Start) -> None:
     up = start(data)
     up.wait_for("worker |", "ready for work")
-    up.wait_for("web    | [INFO] Started worker-2")
+    up.see("web    | [INFO] Started worker-2")
     made = subprocess.run(
         [sys.executable, "manage.py", "createaccount", "kept"],
         cwd=ROOT,
@@ -86,7 +86,7 @@ def test_a_second_start_is_refused_and_parts_that_die_are_started_again(
 ) -> None:
     up = start(data)
     up.wait_for("worker |", "ready for work")
-    up.wait_for("web    | [INFO] Started worker-2")
+    up.see("web    | [INFO] Started worker-2")
     assert f"PORT {environment['PORT']} is in use" in refused(SENSELAB_DATA=str(data))
     server = main_process(up, "postgres")
     assert server.uids().real != 0
