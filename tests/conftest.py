@@ -18,6 +18,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 from django.test import Client
 from django.test.utils import setup_databases, teardown_databases
+from django_q.models import OrmQ
 from hypothesis import HealthCheck
 
 from senselab.accounts import audit
@@ -80,6 +81,12 @@ def plain_static_files(settings) -> None:
     """Pages name their static files without a manifest, which only `collectstatic` makes."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+
+
+@pytest.fixture
+def empty_queue(db: None) -> None:
+    """Nothing waits for the worker, whatever other tests left."""
+    OrmQ.objects.all().delete()
 
 
 @pytest.fixture

@@ -63,8 +63,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.fixture
 def lasting(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Let a test commit for other processes to see. Nothing is flushed: history refuses it, and accounts are apart."""
+    from django.db import connection
+
     with django_db_blocker.unblock():
         yield
+        # What it left in the queue would be late by the next test that asks.
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM django_q_ormq")
 
 
 @pytest.fixture(scope="session")

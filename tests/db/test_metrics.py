@@ -36,7 +36,7 @@ def of(account, name, **labels):
     return (name, *sorted({"account": account.slug, **labels}.items()))
 
 
-def test_entries_queues_and_jobs_are_told_by_account(read, account):
+def test_entries_queues_and_jobs_are_told_by_account(read, account, empty_queue):
     acts.put(account, 1)
     acts.put(account, 2, key="doubtful", confidence=0.2)
     jobs.tiers()

@@ -24,9 +24,8 @@ def now():
 
 
 @pytest.fixture
-def scheduled(db, now):
-    """Schedules as at the first start, all due in a minute; what other tests left in the queue does not count."""
-    OrmQ.objects.all().delete()
+def scheduled(empty_queue, now):
+    """Schedules as at the first start, all due in a minute."""
     call_command("sync_schedules")
     Schedule.objects.update(next_run=now + MINUTE)
 

@@ -30,7 +30,7 @@ def now():
 
 
 @pytest.fixture
-def in_time(db, now):
+def in_time(empty_queue, now):
     call_command("sync_schedules")
     Schedule.objects.update(next_run=now + 5 * MINUTE)
 

@@ -171,13 +171,13 @@ def test_other_accounts_are_not_counted(home, busy, other_account):
     assert "Entries 4" in words
 
 
-def test_a_worker_that_is_down_is_said_in_plain_words(home, busy):
+def test_a_worker_that_is_down_is_said_in_plain_words(home, busy, empty_queue):
     call_command("sync_schedules")
     Schedule.objects.update(next_run=timezone.now() - timedelta(minutes=11))
     assert "The worker is down: it has not run anything yet" in text(home().content.decode())
 
 
-def test_a_worker_at_work_is_not_mentioned(home, busy):
+def test_a_worker_at_work_is_not_mentioned(home, busy, empty_queue):
     call_command("sync_schedules")
     Schedule.objects.update(next_run=timezone.now() + timedelta(minutes=1))
     assert "worker" not in text(home().content.decode())
