@@ -189,7 +189,7 @@ def serving(database_url: str, *, workers: int = 1, **settings: str) -> Iterator
         "DJANGO_SETTINGS_MODULE": "senselab.settings",
         "PYTHONPATH": str(ROOT),
         # As many calls at work as there are threads, so that none is sent away while a test races.
-        "WEB_THREADS": "8",
+        "WEB_THREADS": "16",
         **settings,
     }
     manage = [sys.executable, str(ROOT / "manage.py"), "collectstatic", "--noinput", "--verbosity", "0"]
