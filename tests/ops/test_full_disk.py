@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import psycopg
 import pytest
@@ -19,14 +20,11 @@ from senselab.accounts import services as accounts
 MB = 1024 * 1024
 
 
-class Disk:
+class Disk(Protocol):
     """What the claims are stored on: it can be filled, and have room again."""
 
-    def fill(self) -> None:
-        raise NotImplementedError
-
-    def make_room(self) -> None:
-        raise NotImplementedError
+    def fill(self) -> None: ...
+    def make_room(self) -> None: ...
 
 
 class Small(Disk):
