@@ -63,7 +63,7 @@ bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 e
 	@$(VENV) -m tests.load.bench_time
 
 bench-search: .venv/testing  ## Measure what looking for something costs at 100,000 and 1,000,000 entries.
-	@$(VENV) -m tests.load.bench_search
+	@$(VENV) -m tests.load.bench_search $(BENCH)
 
 fuzz: .venv/testing  ## Call the whole API as its schema says one may, 5,000 times (CASES=5000).
 	FUZZ_CASES=$(or $(CASES),5000) $(VENV) -m pytest tests/fuzz --numprocesses=auto --dist=worksteal

@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from tests.load import seed_time
+from tests.load import seed_time, seed_vectors
 from tests.load.seed_time import Store
 
 SAID = """
@@ -57,6 +57,12 @@ EFFECTS = """
       FROM outcomes_outcome o WHERE o.account_id = %(account)s
 """
 SAYS = {"entries": ENTRIES, "claims": CLAIMS, "words": WORDS}
+
+
+def more(store: Store) -> None:
+    """Seed past tasks and vectors."""
+    tasks(store)
+    seed_vectors.seed(store)
 
 
 def tasks(store: Store) -> None:
