@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db import connection
 from django.utils import timezone
 
-from memories.jobs import catalogue, places, policies, refreshing, tiering
+from memories.jobs import catalogue, places, policies, refreshing, retaining, tiering
 from memories.jobs.accounts import everywhere, in_account
 from memories.jobs.asking import asked
 from memories.jobs.catalogue import HOURS, JOBS, LONGEST, OFFSETS, SCHEDULES
@@ -94,7 +94,8 @@ def verify() -> int:
 
 
 def retain() -> int:
-    """Delete readings, events and traces that are older than the policy keeps them. Each night."""
+    """Delete readings, events and traces that are older than the policy keeps them, whole months first. Each night."""
+    retaining.turn_months()
     return everywhere("retain", JOBS["retain"].work)
 
 

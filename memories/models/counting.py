@@ -22,7 +22,7 @@ class Recall(models.Model):
 
 
 class Reading(models.Model):
-    """Which agent read which version, month by month. Upserted on its primary key; no other index."""
+    """Which agent read which version, by month, as the table is partitioned. Upserted on its key; no other index."""
 
     pk = models.CompositePrimaryKey("account_id", "month", "entry_id", "version", "agent_id", "session_id")
     account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)

@@ -247,10 +247,11 @@ def all_types() -> dict[str, dict[str, str]]:
 
 
 def owned() -> list[str]:
-    """Return every table whose rows belong to an account, those that Django does not know included."""
+    """Return every table whose rows belong to an account, those that Django does not know included; no partitions."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT table_name FROM information_schema.columns"
-            " WHERE column_name = 'account_id' AND table_schema = current_schema() ORDER BY 1"
+            "SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'account_id'"
+            " WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')"
+            " AND NOT c.relispartition ORDER BY 1"
         )
         return [name for (name,) in cursor.fetchall()]

@@ -14,7 +14,11 @@ from senselab.accounts.models import Account
 
 
 class Trace(models.Model):
-    """What an agent read, did and reported on the way to one outcome; one for each outcome_ref, session and agent."""
+    """What an agent read, did and reported on the way to one outcome; one for each outcome_ref, session and agent.
+
+    Partitioned by the month of created_at: each partition has a unique index over these, which no constraint of the
+    whole table can be.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
     id = models.UUIDField(primary_key=True, db_default=RandomUUID(), editable=False)
@@ -37,13 +41,6 @@ class Trace(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["account", "outcome_ref", "session_id", "agent_id"],
-                condition=~Q(outcome_ref=""),
-                name="an_outcome_is_traced_once_in_a_session",
-            ),
-        ]
         indexes = [
             models.Index("account", F("created_at").desc(), F("id").desc(), name="traces_by_time"),
             models.Index("account", "agent_id", F("created_at").desc(), F("id").desc(), name="traces_by_agent"),
@@ -56,7 +53,10 @@ class Trace(models.Model):
 
 
 class Event(models.Model):
-    """Something a client says happened, on the timeline of one agent; the entry it names stands in columns as well."""
+    """Something a client says happened, on the timeline of one agent; the entry it names stands in columns as well.
+
+    Partitioned by the month of created_at.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
     agent_id = models.TextField(db_collation="C")

@@ -11,27 +11,40 @@ from django.db import connection
 from memories.heads import Head
 from outcomes.rules import Report
 
-# Told again it finds itself; a body that comes later joins what the outcome's row had told so far.
-KEEP = """
-    INSERT INTO outcomes_trace AS t (account_id, agent_id, session_id, outcome_ref, outcome_type, branch, outcome_id,
-        body, entity_paths, causal_keys, causal_authors, tool_calls, errors, duration_ms, created_at)
-    SELECT %(account)s, %(agent)s, %(session)s, %(ref)s, %(type)s, %(branch)s, coalesce(%(outcome)s, (
-            SELECT o.id FROM outcomes_outcome o
-             WHERE o.account_id = %(account)s AND o.outcome_ref = %(ref)s AND o.agent_id = %(agent)s
-             ORDER BY o.committed_at DESC, o.id DESC LIMIT 1)),
-        %(body)s, %(paths)s::text[], %(keys)s::text[], %(authors)s::text[], %(calls)s, %(errors)s, %(duration)s, %(at)s
-    ON CONFLICT (account_id, outcome_ref, session_id, agent_id) WHERE NOT outcome_ref = '' DO UPDATE
-       SET outcome_type = excluded.outcome_type, branch = excluded.branch, body = excluded.body,
-           entity_paths = excluded.entity_paths, causal_keys = excluded.causal_keys,
-           causal_authors = excluded.causal_authors, tool_calls = excluded.tool_calls, errors = excluded.errors,
-           duration_ms = excluded.duration_ms
-     WHERE t.body IS NULL AND excluded.body IS NOT NULL
-    RETURNING t.id
+# Told again it finds itself, in whichever month that was; of two at once in a month the database takes one.
+KNOWN = """
+    WITH known AS (
+        SELECT t.id, t.created_at FROM outcomes_trace t
+         WHERE t.account_id = %(account)s AND t.outcome_ref = %(ref)s AND t.session_id = %(session)s
+           AND t.agent_id = %(agent)s AND NOT t.outcome_ref = ''
+    ),
 """
-KEPT = """
-    SELECT t.id FROM outcomes_trace t
-     WHERE t.account_id = %(account)s AND t.outcome_ref = %(ref)s AND t.session_id = %(session)s
-       AND t.agent_id = %(agent)s
+# A body that comes later joins what the outcome's row had told so far.
+JOIN = """
+    joined AS (
+        UPDATE outcomes_trace t
+           SET outcome_type = %(type)s, branch = %(branch)s, body = %(body)s, entity_paths = %(paths)s::text[],
+               causal_keys = %(keys)s::text[], causal_authors = %(authors)s::text[], tool_calls = %(calls)s,
+               errors = %(errors)s, duration_ms = %(duration)s
+          FROM known k
+         WHERE t.account_id = %(account)s AND t.id = k.id AND t.created_at = k.created_at AND t.body IS NULL
+    ),
+"""
+MAKE = """
+    made AS (
+        INSERT INTO outcomes_trace (account_id, agent_id, session_id, outcome_ref, outcome_type, branch, outcome_id,
+            body, entity_paths, causal_keys, causal_authors, tool_calls, errors, duration_ms, created_at)
+        SELECT %(account)s, %(agent)s, %(session)s, %(ref)s, %(type)s, %(branch)s, coalesce(%(outcome)s, (
+                SELECT o.id FROM outcomes_outcome o
+                 WHERE o.account_id = %(account)s AND o.outcome_ref = %(ref)s AND o.agent_id = %(agent)s
+                 ORDER BY o.committed_at DESC, o.id DESC LIMIT 1)),
+            %(body)s, %(paths)s::text[], %(keys)s::text[], %(authors)s::text[], %(calls)s, %(errors)s, %(duration)s,
+            %(at)s
+         WHERE NOT EXISTS (SELECT 1 FROM known)
+        ON CONFLICT DO NOTHING
+        RETURNING id
+    )
+    SELECT k.id FROM known k UNION ALL SELECT m.id FROM made m
 """
 
 
@@ -73,10 +86,10 @@ def keep(account_id: int, told: Told, *, outcome_id: int | None = None) -> UUID:
         "at": told.created_at,
     }
     with connection.cursor() as cursor:
-        cursor.execute(KEEP, values)
-        row = cursor.fetchone()
-        if row is None:
-            cursor.execute(KEPT, values)
+        row = None
+        while row is None:
+            # Nothing comes back when somebody tells the same meanwhile: theirs is found then.
+            cursor.execute(KNOWN + ("" if told.body is None else JOIN) + MAKE, values)
             row = cursor.fetchone()
     found: UUID = row[0]
     return found

@@ -43,7 +43,6 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("an_outcome_is_stored_once", OUTCOME, {}),
     ("an_outcome_type_is_one_we_know", OUTCOME, {"digest": "\\x00", "outcome_type": "shrug"}),
     ("causal_confidence_is_a_probability", OUTCOME, {"digest": "\\x00", "causal_confidence": 1.1}),
-    ("an_outcome_is_traced_once_in_a_session", "outcomes_trace", {"id": OTHER_TRACE}),
     ("an_edge_is_kept_once", "outcomes_edge", {}),
     ("an_edges_confidence_is_a_probability", "outcomes_edge", {"digest": "\\x01", "confidence": 1.1}),
     ("an_actor_is_an_agent_a_person_or_a_job", "memories_changeset", {"actor_kind": "ghost"}),
@@ -133,6 +132,7 @@ KEYS = """
            (SELECT array_agg(a.attname) FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attnum = ANY(x.indkey))
       FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
      WHERE t.relnamespace = current_schema()::regnamespace AND (t.relname ~ '^memories_' OR t.relname ~ '^outcomes_')
+       AND NOT t.relispartition
 """
 
 
@@ -166,6 +166,7 @@ LINKS = """
       FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_class r ON r.oid = c.confrelid
      WHERE c.contype = 'f' AND t.relnamespace = current_schema()::regnamespace
        AND (t.relname ~ '^memories_' OR t.relname ~ '^outcomes_') AND r.relname <> 'accounts_account'
+       AND NOT t.relispartition
 """
 
 

@@ -25,8 +25,10 @@ from outcomes.models import Event, Trace  # noqa: E402
 from tests.db import acts  # noqa: E402
 
 SIZES = """
-    SELECT c.relname, pg_total_relation_size(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind = 'r' AND n.nspname = 'public'
+    SELECT coalesce(p.relname, c.relname), sum(pg_total_relation_size(c.oid))::bigint
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
+     WHERE c.relkind = 'r' AND n.nspname = 'public' GROUP BY 1
 """
 TEXT = "Wait with jitter before the retry, and give up after three times, as the gateway locks the account. " * 2
 
