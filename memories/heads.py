@@ -9,6 +9,7 @@ from memories.rules.state import State
 from senselab import pipeline
 
 STATE = tuple(field.name for field in fields(State))
+VALIDATORS = STATE.index("validators")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,8 @@ IN_KEY_ORDER = " ORDER BY e.branch, e.entity_path, e.key, e.owner"
 
 def state_of(columns: Sequence[Any]) -> State:
     """Return the state that a row's columns, in the order of STATE, hold."""
-    values: Any = (tuple(value) if isinstance(value, list) else value for value in columns)
-    return State(*values)
+    # Of the columns one is a list, wherever it comes from.
+    return State(*columns[:VALIDATORS], tuple(columns[VALIDATORS]), *columns[VALIDATORS + 1 :])
 
 
 def plain(columns: Sequence[Any]) -> list[Any]:

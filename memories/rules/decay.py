@@ -87,12 +87,16 @@ def _wear(traits: Traits) -> _Wear:
         return _daily(traits, policy)
     life, cap = half_life(**traits), policy.half_life_cap
     return _Wear(
-        worn=lambda days: 0.5 ** min(days / life, cap),
+        worn=lambda days: _halved(days, life, policy),
         outside=1.0,
         floor=policy.freshness_floor,
         last_day=math.ceil(cap * life),
         day_of=lambda left: -math.log2(left) * life,
     )
+
+
+def _halved(days: int, life: float, policy: Policy) -> float:
+    return float(0.5 ** min(days / life, policy.half_life_cap))
 
 
 def _unworn(_days: int) -> float:
@@ -113,7 +117,13 @@ def _daily(traits: Traits, policy: Policy) -> _Wear:
 
 def freshness(kept: float, last_access: datetime, now: datetime, **traits: Unpack[Traits]) -> float:
     """Return what silence left of an entry, in 0..1]; it never rises with `now` and never reaches 0."""
-    return _wear(traits).freshness(kept, days_between(last_access, now))
+    days, policy = days_between(last_access, now), traits.get("policy", DEFAULT)
+    # Asked of every candidate of every question: the usual ways are taken directly.
+    if not days or traits["pinned"]:
+        return max(policy.freshness_floor, kept)
+    if policy.decay == DecayKind.HALF_LIFE:
+        return max(policy.freshness_floor, kept * _halved(days, half_life(**traits), policy))
+    return _wear(traits).freshness(kept, days)
 
 
 def earned(kept: float, last_access: datetime, now: datetime, **traits: Unpack[Traits]) -> float:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from memories.rules.policy import DEFAULT, EvidenceStatus, Policy
 
@@ -71,7 +72,20 @@ def posterior(record: Record, policy: Policy = DEFAULT) -> dict[str, float | int
     return {"p": round(_share(record, policy), 3), "n": record.success_count + record.failure_count}
 
 
-def signal(record: Record) -> float:
+class Masses(Protocol):
+    """What a signal is read from: a record, or the state it stands in."""
+
+    @property
+    def evidence_success(self) -> float: ...
+
+    @property
+    def evidence_failure(self) -> float: ...
+
+    @property
+    def discredited_at(self) -> datetime | None: ...
+
+
+def signal(record: Masses) -> float:
     """Return the record as a term of ranking in -1..1; 0 without evidence, -1 when discredited (contract.md 3.3)."""
     if record.discredited_at is not None:
         return -1.0

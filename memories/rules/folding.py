@@ -59,13 +59,20 @@ def spoken(value: str) -> str:
 
 def chunks(text: str) -> Iterator[Chunk]:
     """Return what holds together in a text, in order, folded."""
+    return map(chunk, pieces(text))
+
+
+def pieces(text: str) -> list[str]:
+    """Return the same as it stands, not taken apart yet."""
     folded = fold(text)
     if "'" in folded or "\u2019" in folded:
         folded = APOSTROPHES.sub("", folded)
-    return map(_chunk, CHUNK.findall(folded))
+    found: list[str] = CHUNK.findall(folded)
+    return found
 
 
-def _chunk(text: str) -> Chunk:
+def chunk(text: str) -> Chunk:
+    """Return a piece of a text taken apart."""
     # Words come again and again; what is longer than one does not, and would fill the memory.
     return _known(text) if len(text) <= LONGEST else _taken_apart(text)
 
@@ -76,9 +83,14 @@ def _taken_apart(text: str) -> Chunk:
         return Chunk(tuple(pairs or [text]), unspaced=True)
     if text.isalnum() and (text.islower() or text[1:].islower() or not text.isascii()):
         return Chunk((_word(text),))
-    pieces = [piece for part in SEPARATORS.split(text) for piece in CAMEL.split(part)]
+    pieces = [piece for part in SEPARATORS.split(text) for piece in _humps(part)]
     parts = tuple(_word(piece) for piece in pieces if piece)
     return Chunk(parts, _word("".join(parts)) if len(parts) > 1 else "")
+
+
+def _humps(part: str) -> list[str]:
+    """Return the words of camelCase."""
+    return [part] if part.islower() or part.isdigit() or (part.isupper() and part.isalpha()) else CAMEL.split(part)
 
 
 _known = lru_cache(maxsize=20_000)(_taken_apart)

@@ -8,6 +8,7 @@ written in the same words, a stem it needs marked as `~word~`; `memories_asked` 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memories.rules.folding import Chunk, chunks, fold, spoken
 
@@ -106,6 +107,7 @@ def kept(entity_path: str, key: str, value: str) -> Words:
     return Words(words, stems, fold(f"{entity_path}/{key}").casefold())
 
 
+@lru_cache(maxsize=256)
 def asked(query: str) -> Asked:
     """Return what a query asks for: its first terms, each once, fillers left out where anything else is asked."""
     found: dict[tuple[str, bool], Term] = {}

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from memories.heads import MAIN
+from memories.rules.folding import fold
 from memories.rules.wordings import Asked, Term
 from memories.search import rarity
 from memories.search.described import Conditions, Search
@@ -60,6 +61,8 @@ class Arm:
     rows: str
     query: str
     most: int = OTHERS
+    # Whether it is needed only where the first way met its limit.
+    beyond: bool = False
 
 
 def candidates(viewer: Viewer, search: Search, now: datetime, limit: int) -> list[Candidate]:
@@ -96,6 +99,9 @@ def statement(viewer: Viewer, search: Search, now: datetime, limit: int) -> Best
     made = replace(search, words="").conditions(viewer, now)
     made.joins.append("JOIN memories_entrytext t ON t.account_id = e.account_id AND t.entry_id = e.id")
     made.add("t.account_id = %(account)s")
+    if search.entity_path:
+        # Said of the row with the words as well: most hits of a common word are elsewhere, and need not be looked up.
+        made.add("starts_with(t.name, %(named)s)", named=fold(f"{search.entity_path.rstrip('/')}/").casefold())
     if search.needs_claim:
         made.joins.insert(0, CLAIMED)
     values: dict[str, Any] = {**made.values, "most": limit, "told": max(TOLD, 2 * limit)}
@@ -111,11 +117,13 @@ def _arms(asked: Asked, terms: Sequence[tuple[float, Term]], entries: float, *, 
     everything = asked.any_of(term for _, term in terms)
     if sum(share for share, _ in terms) * entries <= hits:
         return [Arm(ENTRIES, everything, hits)]
-    rarest, more = _within(terms, hits / entries)
+    rarest, others = _within(terms, hits / entries)
     arms = [Arm(ENTRIES, asked.any_of(rarest), hits)] if rarest else []
     if scoped:
-        return [Arm(ENTRIES, asked.all), *arms, Arm(ENTRIES, everything, hits)]
-    rare, _ = _within(more, READ / entries)
+        # What an entity has is usually found whole by the first of these.
+        more = [replace(arm, beyond=True) for arm in (Arm(ENTRIES, asked.all), *arms)]
+        return [Arm(ENTRIES, everything, hits), *more]
+    rare, _ = _within(others, READ / entries)
     if rare:
         arms.append(Arm(ENTRIES, asked.any_of(rare)))
     return [Arm(ENTRIES, asked.all), *arms] if arms else [Arm(SUREST, everything, WALKED)]
@@ -146,9 +154,10 @@ def _statement(made: Conditions, arms: list[Arm], groups: list[tuple[str, float]
     selects = []
     for place, arm in enumerate(arms):
         values[f"arm_{place}"] = arm.query
+        capped = f" AND (SELECT count(*) FROM at_first) >= {arms[0].most}" if arm.beyond else ""
         selects.append(
             f"(SELECT e.id, e.claim_id, e.settled_confidence, e.on_probation, t.words FROM {arm.rows} {made.where}"
-            f" AND t.words @@ memories_asked(%(arm_{place})s) LIMIT {arm.most})"
+            f" AND t.words @@ memories_asked(%(arm_{place})s){capped} LIMIT {arm.most})"
         )
     ranks = []
     for place, (query, weight) in enumerate(groups):
@@ -157,7 +166,8 @@ def _statement(made: Conditions, arms: list[Arm], groups: list[tuple[str, float]
             f"%(weight_{place})s::float8 * ts_rank({WEIGHTS}, h.words, memories_asked(%(group_{place})s))::float8"
         )
     return f"""(
-        WITH hits AS MATERIALIZED ({" UNION ALL ".join(selects)}),
+        WITH at_first AS MATERIALIZED {selects[0]},
+        hits AS MATERIALIZED ({" UNION ALL ".join(["SELECT * FROM at_first", *selects[1:]])}),
         ranked AS (
             SELECT DISTINCT ON (h.id) h.id, h.claim_id, h.settled_confidence,
                    ({" + ".join(ranks)}) * CASE WHEN h.on_probation THEN {ON_PROBATION} ELSE 1 END AS rank

@@ -35,6 +35,13 @@ class Candidate:
     why_out: str = ""
     details: tuple[str, ...] = ()
 
+    def left_out(self, why: str) -> "Candidate":
+        """Return the same, as no hit. Most candidates are none, and `replace` would look at each field again."""
+        return Candidate(
+            self.row, self.score, self.value, self.status, self.local, self.rescued, self.failing, self.below,
+            self.fits_less, why, self.details,
+        )  # fmt: skip
+
     @property
     def is_warning(self) -> bool:
         return self.why_out in WARNINGS

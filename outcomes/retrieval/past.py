@@ -1,6 +1,8 @@
 """Past tasks of an entity, and past tasks that share words with a question: one statement."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -13,6 +15,8 @@ from outcomes.rules.episodes import Action, Episode, Use
 from senselab.pipeline import Query
 
 OF_ENTITY, ALIKE = 200, 100
+# Where in a row the paths stand.
+PATHS = 9
 # So many for each of these are looked at for what the viewer may see.
 TIMES = 10
 TASK_LETTERS = 2_000
@@ -20,7 +24,7 @@ GOOD = frozenset(str(word) for word in SUCCESSES)
 # The newest that share a word; how alike they are is decided where their terms are weighed. Whether one may be seen is
 # asked of those alone, and only when its turn comes: the inner limit lets them be walked through by time.
 SHARING = f"""
-    (SELECT t.outcome_id FROM (
+    (SELECT t.outcome_id, t.entity_path FROM (
         SELECT t.outcome_id, t.entity_path FROM outcomes_tasktext t
          WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND t.terms && %(terms)s::text[]
            AND {{reached}}
@@ -28,31 +32,34 @@ SHARING = f"""
       WHERE {{shown}} LIMIT {ALIKE})
 """
 AT = f"""
-    (SELECT t.outcome_id FROM (
+    (SELECT t.outcome_id, t.entity_path FROM (
         SELECT t.outcome_id, t.entity_path FROM outcomes_tasktext t
          WHERE t.account_id = %(account)s AND t.branch = %(branch)s AND {{path}} AND {{reached}}
          ORDER BY t.at DESC LIMIT {TIMES * OF_ENTITY}) t
-      WHERE {{shown}} LIMIT {OF_ENTITY})
+      WHERE {{there}} LIMIT {OF_ENTITY})
 """
 EXACTLY = "t.entity_path = %(path)s"
 BELOW = "(t.entity_path = %(path)s OR (t.entity_path >= %(below)s AND t.entity_path < %(beyond)s))"
 # A path that stands for nothing but somebody else's private entries does not exist for the caller. OFFSET 0 keeps
-# PostgreSQL from reading all entries of the account for it.
+# PostgreSQL from reading all entries of the account for it. Most entities have a shared entry first: as a condition of
+# the index, a list of owners would take four times as long.
 SHOWN = """(EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
-                       AND h.entity_path = t.entity_path AND h.owner = ANY(%(owners)s) OFFSET 0)
+                       AND h.entity_path = t.entity_path
+                       AND array_position(%(owners)s::text[], h.owner) IS NOT NULL OFFSET 0)
             OR NOT EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
                        AND h.entity_path = t.entity_path OFFSET 0))"""
 PAST = f"""
     SELECT o.id, o.outcome_ref, o.committed_at, o.outcome_type, o.agent_id, o.session_id, o.verified_by,
            left(o.task_input, {TASK_LETTERS}), o.situation,
            ARRAY(SELECT t.entity_path FROM outcomes_tasktext t
-                  WHERE t.account_id = %(account)s AND t.outcome_id = o.id AND {{reached}} AND {{shown}}),
+                  WHERE t.account_id = %(account)s AND t.outcome_id = o.id AND {{reached}}
+                    AND (t.entity_path = ANY(a.seen) OR {{shown}})),
            o.actions_taken::text,
            {", ".join(f"o.session_metadata ->> '{name}'" for name in preconditions.NAMES)},
            (SELECT json_agg(json_build_array(f.entry_id, f.step, f.outcome_type))::text FROM memories_effect f
              WHERE f.account_id = %(account)s AND f.outcome_id = o.id AND f.skipped = '')
-      FROM outcomes_outcome o
-     WHERE o.account_id = %(account)s AND o.id IN ({{asked}})
+      FROM (SELECT s.outcome_id, array_agg(s.entity_path) AS seen FROM ({{asked}}) s GROUP BY s.outcome_id) a
+      JOIN outcomes_outcome o ON o.account_id = %(account)s AND o.id = a.outcome_id
      ORDER BY o.committed_at DESC, o.id DESC
 """
 
@@ -66,7 +73,9 @@ def query(question: Question, viewer: Viewer) -> Query | None:
         "shown": "TRUE" if viewer.sees_all else _or_nothing(SHOWN),
     }
     if path:
-        parts.append(AT.format(path=BELOW if question.descendants else EXACTLY, **seen))
+        # All tasks of one entity are shown, or none: that is asked once.
+        there = seen["shown"] if question.descendants else seen["shown"].replace("t.entity_path", "%(path)s::text")
+        parts.append(AT.format(path=BELOW if question.descendants else EXACTLY, there=there, **seen))
     if question.terms:
         parts.append(SHARING.format(**seen))
     if not parts:
@@ -79,7 +88,7 @@ def query(question: Question, viewer: Viewer) -> Query | None:
         "below": f"{path}/",
         "beyond": f"{path}0",
     }
-    return PAST.format(asked=" UNION ".join(parts), **seen), values
+    return PAST.format(asked=" UNION ALL ".join(parts), **seen), values
 
 
 def _or_nothing(condition: str) -> str:
@@ -89,7 +98,27 @@ def _or_nothing(condition: str) -> str:
 
 def episode_of(row: Sequence[Any]) -> Episode:
     """Return what a row of `query` tells."""
-    (outcome_id, ref, at, kind, agent, session, verified, task, situation, paths, actions, *environment, uses) = row
+    paths = row[PATHS]
+    return _episode(*row[:PATHS], tuple(paths), *row[PATHS + 1 :])
+
+
+@lru_cache(maxsize=4_096)
+def _episode(
+    outcome_id: int,
+    ref: str,
+    at: datetime,
+    kind: str,
+    agent: str,
+    session: str,
+    verified: str,
+    task: str | None,
+    situation: str | None,
+    paths: tuple[str, ...],
+    actions: str | None,
+    *more: str | None,
+) -> Episode:
+    """Return the episode that a row tells, remembered: the same row is the same episode."""
+    *environment, uses = more
     return Episode(
         id=outcome_id,
         ref=ref,
@@ -100,7 +129,7 @@ def episode_of(row: Sequence[Any]) -> Episode:
         verified=verified != "",
         task=task or "",
         situation=situation or "",
-        paths=tuple(paths),
+        paths=paths,
         uses=tuple(Use(entry_id, step, word in GOOD) for entry_id, step, word in _list(uses)),
         actions=tuple(action_of(one) for one in _list(actions) if named(one)),
         environment={n: v for n, v in zip(preconditions.NAMES, environment, strict=True) if v},

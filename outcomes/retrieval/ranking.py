@@ -6,7 +6,7 @@ from datetime import datetime
 
 from memories.rows import Row
 from memories.rules import evidence
-from memories.rules.kinds import MemoryType
+from memories.rules.kinds import EvidenceStatus, MemoryType
 from memories.rules.policy import Policy
 from outcomes.retrieval import experience, twinned
 from outcomes.retrieval.experience import Alike
@@ -20,6 +20,7 @@ from outcomes.rules.scoring import Signals
 from outcomes.rules.shift import Lately, Rule
 
 IN_QUERY = 10
+VALIDATED = EvidenceStatus.VALIDATED.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ def _placed(
             below=names.get(below.get(one.row.entry_id, 0), ""),
             fits_less=names.get(less.get(one.row.entry_id, 0), ""),
         )
+        if one.row.entry_id in below or one.row.entry_id in less or scores.get(one.row.entry_id, one.value) != one.value
+        else one
         for one in judged
     ]
 
@@ -120,7 +123,7 @@ def _judged(
             semantic=semantic,
             keyword=relevance.keyword(over, text),
             confidence=row.state.confidence * row.freshness(now, policy),
-            evidence=evidence.signal(row.state.record),
+            evidence=evidence.signal(row.state),
             age_days=scoring.days_between(row.written_at, now),
             is_artifact=row.is_artifact,
             is_procedure=row.state.memory_type == MemoryType.PROCEDURE,
@@ -152,7 +155,7 @@ def _cut(question: Question, order: Sequence[Candidate], *, shifted: bool) -> tu
     hits = [one for one in order if not one.why_out]
     if question.terms:
         hits, out = _without(hits, out, cutting.far([_plain(one) for one in hits]), FAR)
-    if question.adaptive_k:
+    if question.adaptive_k and hits and hits[0].status == VALIDATED:
         hits, out = _without(hits, out, cutting.needless([_plain(one) for one in hits], shifted=shifted), NEEDLESS)
     return _without(hits, out, set(range(question.limit, len(hits))), TOO_MANY)
 
@@ -161,7 +164,7 @@ def _without(
     hits: list[Candidate], out: list[Candidate], places: set[int], why: str
 ) -> tuple[list[Candidate], list[Candidate]]:
     kept = [one for at, one in enumerate(hits) if at not in places]
-    return kept, [*out, *(replace(one, why_out=why) for at, one in enumerate(hits) if at in places)]
+    return kept, [*out, *(one.left_out(why) for at, one in enumerate(hits) if at in places)]
 
 
 def _plain(one: Candidate) -> Ranked:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 from memories.rules import folding
 from outcomes.rules import terms
@@ -75,6 +76,9 @@ class Scale:
     asked: tuple[str, ...]
     keyword: Mapping[str, float]
     rarity: Mapping[str, float]
+    # What all of them weigh together.
+    whole_keyword: float
+    whole_rarity: float
     # The length half of the candidates are below: a few long pages would move a mean.
     usual: float
 
@@ -89,21 +93,36 @@ def scale(
 
     `tells` says how much a term tells tasks apart (episodes.telling), 0..1.
     """
-    found = {term: terms.bits(at for at, text in enumerate(texts) if text.has(term)) for term in asked}
+    found = dict.fromkeys(asked, 0)
+    wanted = found.keys()
+    for at, text in enumerate(texts):
+        for term in (wanted & text.counts.keys()) | (wanted & text.path):
+            found[term] |= 1 << at
+    overlaps = _overlaps(found)
     of_tasks = Counter(term for task in tasks for term in task)
     pool = len(texts) + BACKGROUND
     keyword = {}
     for term in asked:
         many, df = (len(tasks), of_tasks[term]) if of_tasks[term] else (pool, found[term].bit_count())
-        overlap = sum(terms.jaccard(found[term], found[other]) for other in asked if other != term)
-        keyword[term] = math.log((many + 1) / (df + 1)) / (1 + overlap) * _share(term)
+        keyword[term] = math.log((many + 1) / (df + 1)) / (1 + overlaps[term]) * _share(term)
     rarity, told = {}, tells or {}
     for term in asked:
         df = found[term].bit_count()
         telling = LEAST_TOLD + told.get(term, UNTOLD)
         rarity[term] = math.log(1 + (pool - df + 0.5) / (df + 0.5)) * telling * _share(term)
     usual = statistics.median(text.length for text in texts) if texts else 1.0
-    return Scale(tuple(asked), keyword, rarity, max(LEAST_LENGTH, usual))
+    return Scale(tuple(asked), keyword, rarity, sum(keyword.values()), sum(rarity.values()), max(LEAST_LENGTH, usual))
+
+
+def _overlaps(found: Mapping[str, int]) -> dict[str, float]:
+    """Return how much each term's candidates are those of the others, summed; `found` has them as bits."""
+    overlaps = dict.fromkeys(found, 0.0)
+    for one, other in combinations(found, 2):
+        if found[one] & found[other]:
+            shared = terms.jaccard(found[one], found[other])
+            overlaps[one] += shared
+            overlaps[other] += shared
+    return overlaps
 
 
 def _share(term: str) -> float:
@@ -114,20 +133,22 @@ def keyword(over: Scale, text: Text) -> float:
     """Return the share of a query's terms that path, key and value hold, 0..1, each weighted by its rarity."""
     if not over.asked:
         return 0.0
-    whole = sum(over.keyword.values())
-    if whole <= 0:
+    if over.whole_keyword <= 0:
         return sum(text.has(term) for term in over.asked) / len(over.asked)
-    return min(1.0, sum(weight for term, weight in over.keyword.items() if text.has(term)) / whole)
+    counts, path = text.counts, text.path
+    found = [weight for term, weight in over.keyword.items() if term in counts or term in path]
+    return min(1.0, sum(found) / over.whole_keyword)
 
 
 def lexical(over: Scale, text: Text) -> float:
     """Return how much of a query a text answers, 0..1: BM25; a term met twice in a text of usual length counts 1."""
-    whole = sum(over.rarity.values())
-    if whole <= 0:
+    if over.whole_rarity <= 0:
         return 0.0
+    counts, path = text.counts, text.path
     stretch = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * text.length / over.usual)
     total = 0.0
     for term, weight in over.rarity.items():
-        times = text.counts.get(term, 0) + PATH_TIMES * (term in text.path)
-        total += weight * min(1.0, times * (FULL + SATURATION) / (FULL * (times + stretch)))
-    return min(1.0, total / whole)
+        if term in counts or term in path:
+            times = counts.get(term, 0) + PATH_TIMES * (term in path)
+            total += weight * min(1.0, times * (FULL + SATURATION) / (FULL * (times + stretch)))
+    return min(1.0, total / over.whole_rarity)

@@ -1,7 +1,7 @@
 """The terms of a text, compared for equality: words without accents and endings, identifiers whole and in parts."""
 
-from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 
 from memories.rules import folding
 from memories.rules.wordings import FILLERS
@@ -34,15 +34,26 @@ def stem(word: str) -> str:
 
 def all_terms(text: str) -> list[str]:
     """Return the terms of a text in their order, repeated as they are, fillers among them."""
-    found: list[str] = []
-    for chunk in folding.chunks(text[:LETTERS]):
-        if chunk.unspaced:
-            found += chunk.parts
-            continue
-        if chunk.whole:
-            found.append(chunk.whole)
-        found += map(stem, chunk.parts)
-    return found
+    return list(chain.from_iterable(map(_of_piece, folding.pieces(text[:LETTERS]))))
+
+
+def _terms(piece: str) -> tuple[str, ...]:
+    if piece.isascii() and (piece.isdigit() or (piece.isalnum() and (piece.islower() or piece[1:].islower()))):
+        # One word, as most are; an identifier is seldom met twice.
+        return (stem(piece.lower()[: folding.LONGEST]),)
+    chunk = folding.chunk(piece)
+    if chunk.unspaced:
+        return chunk.parts
+    stems = tuple(map(stem, chunk.parts))
+    return (chunk.whole, *stems) if chunk.whole else stems
+
+
+_known = lru_cache(maxsize=65_536)(_terms)
+
+
+def _of_piece(piece: str) -> tuple[str, ...]:
+    # What is longer than a word does not come again.
+    return _known(piece) if len(piece) <= folding.LONGEST else _terms(piece)
 
 
 FILLER_STEMS = FILLERS | {stem(word) for word in FILLERS}
@@ -65,10 +76,3 @@ def jaccard(left: int, right: int) -> float:
     """Return the overlap of two sets, each given as the bits of an integer."""
     either = (left | right).bit_count()
     return (left & right).bit_count() / either if either else 0.0
-
-
-def bits(places: Iterable[int]) -> int:
-    number = 0
-    for place in places:
-        number |= 1 << place
-    return number

@@ -32,6 +32,13 @@ def asked() -> Corpus:
     return corpus()
 
 
+@pytest.fixture(autouse=True)
+def leaving_no_sample():
+    """Let no other test rank by how rare words are here."""
+    yield
+    rarity.forget()
+
+
 def written(account, asked: Corpus) -> None:
     """Write all notes, and report what went wrong with the stale ones."""
     act = Act("write", acts.agent(), acts.NOON, DEFAULT)
