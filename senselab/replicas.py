@@ -30,8 +30,8 @@ WRITING = ("/login/", "/settings/you/security/")
 COOKIE = "written"
 # A standby further behind than this, in bytes of the log, answers nobody.
 BEHIND = 16 * 1024 * 1024
-# Seconds for which a standby that did not answer is left alone.
-REST = 5.0
+# Seconds for which a server that did not answer is left alone: a standby, and a primary by those who only read.
+REST, SHORT_REST = 5.0, 1.0
 
 ANSWERED = Counter("senselab_standby_answers", "Reads that could go to the standby, by who answered.", ["by"])
 # Where nobody waits for the disk, what was committed may not have reached it yet.
@@ -47,20 +47,20 @@ KNOWS = """
 
 
 class Rest:
-    """Until when the standby is left alone, in this process."""
+    """Until when a server is left alone, in this process."""
 
-    def __init__(self) -> None:
-        self.ends = 0.0
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.ends = seconds, 0.0
 
     def begin(self) -> None:
-        self.ends = time.monotonic() + REST
+        self.ends = time.monotonic() + self.seconds
 
     @property
     def is_on(self) -> bool:
         return time.monotonic() < self.ends
 
 
-rest = Rest()
+rest, without_primary = Rest(REST), Rest(SHORT_REST)
 
 
 def send_reads(get_response: Handler) -> Handler:
@@ -103,13 +103,15 @@ def from_standby(request: HttpRequest, get_response: Handler) -> HttpResponse | 
 
 def knows_enough(request: HttpRequest) -> bool:
     """Tell whether the standby answers, is not far behind, and has come to where this asker must find it."""
-    now = asked(PRIMARY, COMMITTED, {})
+    # Without a primary, reading goes on with what the standby knows, and not each reader waits to hear that it is away.
+    now = None if without_primary.is_on else asked(PRIMARY, COMMITTED, {})
+    if now is None and not without_primary.is_on:
+        without_primary.begin()
     written = request.COOKIES.get(COOKIE, "")
     needed = written if re.fullmatch(r"[0-9A-F]{1,8}/[0-9A-F]{1,8}", written) else "0/0"
     if request.path in SEARCHES:
         # An agent brings no cookie and finds what it wrote all the same: the standby must know all there is.
         needed = now or needed
-    # Without a primary, reading goes on with what the standby knows.
     found = asked(STANDBY, KNOWS, {"needed": needed, "now": now or "0/0", "behind": BEHIND})
     if found is None:
         rest.begin()

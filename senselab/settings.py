@@ -182,11 +182,11 @@ def database(conninfo: str, *, said: str = "DATABASE_URL", **defaults: object) -
 
 DATABASE_URL = secret_of(env.str("DATABASE_URL", default=""), env.str("DATABASE_URL_FILE", default=""))
 DATABASE_URL = DATABASE_URL or postgres.url(DATA_DIR)
-DATABASES = {"default": database(DATABASE_URL)}
-# A hot standby of the same database, for pages and searches (senselab/replicas.py).
+# A hot standby of the same database, for pages and searches (senselab/replicas.py). A machine that is gone is silent.
 REPLICA_URL = secret_of(env.str("REPLICA_URL", default=""), env.str("REPLICA_URL_FILE", default=""))
-if REPLICA_URL:
-    DATABASES["standby"] = database(REPLICA_URL, said="REPLICA_URL", connect_timeout=2)
+SOON = {"connect_timeout": 2, "tcp_user_timeout": 5000} if REPLICA_URL else {}
+DATABASES = {"default": database(DATABASE_URL, **SOON)}
+DATABASES |= {"standby": database(REPLICA_URL, said="REPLICA_URL", **SOON)} if REPLICA_URL else {}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en-gb"

@@ -1,8 +1,9 @@
 """A large database comes forward while the release before writes: `make bench-upgrade` says how long anybody waited.
 
 Checks a release out beside this tree (its requirements must be installed), lets it make a database of 100,000 entries,
-change sets and outcomes, and lets two of its processes write and report while `manage.py migrate` of this tree runs,
-and for some seconds after it. Exit code 1 when a call waited for more than a second for a lock, or failed.
+change sets and outcomes and ten times as many readings, and lets two of its processes write, read and report while
+`manage.py migrate` of this tree runs, and for some seconds after it. Exit code 1 when a call waited for more than a
+second for a lock, or failed.
 """
 
 import argparse
@@ -44,6 +45,9 @@ SELECT a.id, sha256(n::text::bytea), 'seeded-' || n, 'success', 'agent/' || n % 
        now() - n * interval '1 minute', ARRAY['team-1/service-1/k' || n], '{{}}', '[]', '[]', ARRAY['team-1'],
        'retry the payment of order ' || n, '{{}}', '[]', false
   FROM generate_series(1, {size}) n, accounts_account a WHERE a.slug = 'bench';
+INSERT INTO memories_reading (account_id, month, entry_id, version, agent_id, session_id, count)
+SELECT e.account_id, (date_trunc('month', now()) - n * interval '1 month')::date, e.id, 1, 'agent/' || n, 'seeded', 1
+  FROM generate_series(0, 9) n, memories_entry e;
 """
 WRITE = """
 import json, sys, time, django
@@ -61,6 +65,8 @@ while not stop.exists():
     if n % 3 == 0:
         body, route = {"outcome_ref": f"{sys.argv[2]}-{n}", "outcome_type": "success",
                        "causal_entry_keys": [f"{path}/{key}"], "agent_id": "agent/1"}, "outcomes"
+    if n % 4 == 0:
+        client.get("/api/v1/entries/" + path + "/" + key)
     began = time.time()
     answer = client.post("/api/v1/" + route, body, content_type="application/json")
     taken.append((began, time.time() - began))

@@ -6,7 +6,9 @@ import json
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,8 +25,50 @@ from senselab.cluster import Place
 from tests.conftest import PATIENCE, Server, serving
 from tests.db import acts
 
-PORT = "5433"
+PORT, ROAD = "5433", "5434"
 TOKEN = "x" * 32  # as cookie and in the form: all that the check compares
+
+
+class Road:
+    """A way to the primary that can be closed, as if that were stopped, and opened again."""
+
+    def __init__(self, place: Place) -> None:
+        self.there = str(place.sockets / ".s.PGSQL.5432")
+        self.here = place.sockets / f".s.PGSQL.{ROAD}"
+        self.ends: list[socket.socket] = []
+
+    def open(self) -> None:
+        self.here.unlink(missing_ok=True)
+        self.door = socket.socket(socket.AF_UNIX)
+        self.door.bind(str(self.here))
+        self.door.listen(50)
+        threading.Thread(target=self.lead, args=(self.door,), daemon=True).start()
+
+    def lead(self, door: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                asker, _ = door.accept()
+                primary = socket.socket(socket.AF_UNIX)
+                primary.connect(self.there)
+                self.ends += [asker, primary]
+                for pair in ((asker, primary), (primary, asker)):
+                    threading.Thread(target=self.carry, args=pair, daemon=True).start()
+
+    def carry(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while said := source.recv(65_536):
+                target.sendall(said)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self.here.unlink()
+        for end in (self.door, *self.ends):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+        self.ends = []
 
 
 class Standby:
@@ -105,10 +149,18 @@ def standby(database_url: str) -> Iterator[Standby]:
 
 
 @pytest.fixture(scope="module")
-def web(standby: Standby, database_url: str) -> Iterator[Server]:
+def road(standby: Standby) -> Iterator[Road]:
+    made = Road(standby.place)
+    made.open()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def web(standby: Standby, road: Road, database_url: str) -> Iterator[Server]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REPLICA_URL", standby.url)
-        with serving(database_url) as server:
+        with serving(make_conninfo(database_url, port=ROAD)) as server:
             yield server
 
 
@@ -117,6 +169,7 @@ class Answer:
     status: int
     by: str
     text: str
+    retry_after: str = ""
 
 
 class Browser:
@@ -143,7 +196,7 @@ class Browser:
                 name, _, value = told.split(";")[0].partition("=")
                 self.cookies[name] = value
             by = answer.headers.get("X-Answered-By", "primary")
-            return Answer(answer.status, by, answer.read().decode())
+            return Answer(answer.status, by, answer.read().decode(), answer.headers.get("Retry-After", ""))
 
 
 @pytest.fixture
@@ -151,13 +204,18 @@ def browser_of(web: Server, lasting: None, client_of: Callable) -> Callable:
     return lambda person: Browser(web, client_of(person).cookies["sessionid"].value)
 
 
-def search(web: Server, key: str, words: str) -> Answer:
+def asked(web: Server, key: str, route: str, body: dict[str, str]) -> Answer:
     spoken = http.client.HTTPConnection(urlsplit(web.url).netloc, timeout=PATIENCE)
     with contextlib.closing(spoken):
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        spoken.request("POST", "/api/v1/search", json.dumps({"query": words}), headers)
+        spoken.request("POST", f"/api/v1/{route}", json.dumps(body), headers)
         answer = spoken.getresponse()
-        return Answer(answer.status, answer.headers.get("X-Answered-By", "primary"), answer.read().decode())
+        by, wait = answer.headers.get("X-Answered-By", "primary"), answer.headers.get("Retry-After", "")
+        return Answer(answer.status, by, answer.read().decode(), wait)
+
+
+def search(web: Server, key: str, words: str) -> Answer:
+    return asked(web, key, "search", {"query": words})
 
 
 @contextlib.contextmanager
@@ -198,6 +256,34 @@ def test_pages_and_searches_go_to_a_standby_and_who_wrote_finds_it(
     own, others = writer.get(ARCHIVED), looker.get(ARCHIVED)
     assert (own.by, "zephyr" in own.text) == ("standby", True)
     assert (others.by, "zephyr" in others.text) == ("standby", True)
+
+
+PAGES = ("/", "/entries/", "/review/", "/outcomes/", "/traces/", "/agents/", "/jobs/", "/policy/")
+
+
+def test_without_a_primary_pages_and_searches_are_read_and_writes_come_back_later(
+    lasting, standby, web, road, account, ada, api_key, browser_of
+):
+    stored = acts.put(account, "calm retries", key="zephyr")
+    reader = browser_of(ada)
+    standby.catch_up()
+    written = {"entity_path": "checkout", "key": "mistral", "value": "quick retries", "agent_id": "agent/one"}
+    road.close()
+    try:
+        pages = [reader.get(path) for path in PAGES]
+        assert [(page.status, page.by) for page in pages] == [(200, "standby")] * len(PAGES)
+        assert "zephyr" in pages[1].text
+        found = search(web, api_key, "zephyr")
+        assert (found.status, found.by, "zephyr" in found.text) == (200, "standby", True)
+        undone = reader.post(f"/changes/{stored.change_set_id}/undo/", reason="never mind")
+        refused = [undone, asked(web, api_key, "entries", written)]
+        assert [(one.status, one.retry_after) for one in refused] == [(503, "2")] * 2
+    finally:
+        road.open()
+    # Nobody does anything: the next call finds the primary.
+    assert asked(web, api_key, "entries", written).status == 200
+    assert reader.post(f"/changes/{stored.change_set_id}/undo/", reason="never mind").status == 302
+    assert "zephyr" in reader.get(ARCHIVED).text
 
 
 def test_a_standby_that_went_away_is_missed_by_nobody(lasting, standby, web, account, vera, browser_of):
