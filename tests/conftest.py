@@ -43,7 +43,7 @@ def django_db_setup(
     """Make this run's database whoever asks; pytest-django makes none, and `lasting` would commit elsewhere, for tests
     that name neither `db` nor `transactional_db`."""
     verbosity = request.config.option.verbose
-    with django_db_blocker.unblock():
+    with django_db_blocker.unblock(), statements.unguarded():
         made = setup_databases(verbosity=verbosity, interactive=False, aliases={"default"}, serialized_aliases=set())
     yield
     with django_db_blocker.unblock():

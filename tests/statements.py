@@ -143,3 +143,17 @@ def guarded() -> Iterator[None]:
         connection_created.disconnect(_on_connect)
         while guard in connection.execute_wrappers:
             connection.execute_wrappers.remove(guard)
+
+
+@contextmanager
+def unguarded() -> Iterator[None]:
+    """Let migrations of a database that is made meanwhile do what they do: no account is there yet."""
+    was = guard in connection.execute_wrappers
+    connection_created.disconnect(_on_connect)
+    connection.execute_wrappers[:] = [one for one in connection.execute_wrappers if one is not guard]
+    try:
+        yield
+    finally:
+        if was:
+            connection_created.connect(_on_connect)
+            _on_connect(connection=connection)  # type: ignore[arg-type]
