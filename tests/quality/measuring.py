@@ -44,6 +44,15 @@ def _means(rows: Sequence[tuple[float, float, int]]) -> Figures:
     return Figures(len(rows), sum(recalls) / len(rows), sum(gains) / len(rows), sum(served))
 
 
+def below(found: dict[str, Figures], floors: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Return (recall, nDCG) of each kind that does not reach its floors."""
+    return {
+        kind: (round(found[kind].recall, 3), round(found[kind].ndcg, 3))
+        for kind, (recall, ndcg) in floors.items()
+        if found[kind].recall < recall or found[kind].ndcg < ndcg
+    }
+
+
 def table(found: dict[str, Figures]) -> str:
     lines = ["| kind | questions | recall@5 | nDCG@10 | discredited served |", "|---|---:|---:|---:|---:|"]
     lines += [f"| {k} | {f.questions} | {f.recall:.3f} | {f.ndcg:.3f} | {f.served} |" for k, f in found.items()]
