@@ -21,6 +21,10 @@ LONGEST_QUERY = 2_000
 WIDTH = 100
 CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
 RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
+# Of two equations PostgreSQL expects a single row: right where an entity is read and its vectors compared, but without
+# one it would compare all rather than ask the index.
+SAME_CLAIM = "e.claim_id = x.claim_id"
+LIKELY_CLAIM = f"CASE WHEN {SAME_CLAIM} THEN TRUE ELSE FALSE END"
 SETTINGS = "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true)"
 MANY = f"""
     SELECT count(*) FROM (SELECT 1 FROM {table.TABLE} x WHERE x.account_id = %(account)s AND x.model = %(model)s
@@ -96,8 +100,9 @@ def of_model(
         literal = name.replace("'", "''").replace("%", "%%")
         sql = f"""
             SELECT e.id, 1 - ({distance}) FROM {table.TABLE} x
-              JOIN memories_entry e ON e.account_id = x.account_id AND e.id = x.entry_id AND e.claim_id = x.claim_id
-              {CLAIMED} {RECALLED} {made.where} AND x.account_id = %(account)s AND x.model = '{literal}'
+              JOIN memories_entry e ON e.account_id = x.account_id AND e.id = x.entry_id
+               AND {SAME_CLAIM if search.is_scoped else LIKELY_CLAIM} {CLAIMED if search.needs_claim else ""} {RECALLED}
+              {made.where} AND x.account_id = %(account)s AND x.model = '{literal}'
              ORDER BY {order} LIMIT %(limit)s
         """
         if is_exact:
