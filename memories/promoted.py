@@ -9,6 +9,7 @@ from memories.rules.kinds import EvidenceStatus, Status
 from memories.rules.promotion import Rule
 from memories.search import Search
 from memories.viewers import Viewer
+from senselab import unmasking
 
 LEAST = 0.8
 MOST = 2_000
@@ -38,4 +39,5 @@ def markdown(
 ) -> str:
     """Return what is promoted as Markdown between two markers."""
     found = rows(viewer, now, least=least, entity_path=entity_path, branch=branch)
-    return promotion.render(Rule(row.entity_path, row.key, row.value) for row in found)
+    rules = (Rule(unmasking.plain(row.entity_path), unmasking.plain(row.key), row.value) for row in found)
+    return unmasking.plain(promotion.render(rules), is_name=False)

@@ -11,12 +11,12 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
+from senselab import wording
+
 # Set for each request by the middleware.
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 STRUCK = "[secret]"
-# What could end a line, or turn it round, in a terminal: no word of a caller's begins a line of ours.
-UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 SECRETS = (
     re.compile(r"(?<=sl_[0-9a-f]{16}_)[\w-]+"),
     re.compile(r"(?<=/invitation/)[^/\s\"']+"),
@@ -35,8 +35,12 @@ def cleaned(text: str) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Return a text with control characters and those that change direction as escapes."""
-    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """Return a text as a terminal may have it: what could end a line, turn it round or pass for something else stands
+    as an escape, so that no word of a caller's begins a line of ours."""
+    if text.isascii() and text.isprintable():
+        return text
+    runs = wording.marked(text, is_name=True)
+    return "".join(wording.escaped(run) if strange else run for strange, run in runs)
 
 
 def indented(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from django.http import HttpResponse, StreamingHttpResponse
 
+from senselab import unmasking
 from senselab.holding import exports
 
 # With one of these a spreadsheet begins to compute, or to read the cell as another one.
@@ -17,8 +18,9 @@ ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\
 UNSEEN = " \u00a0\u00ad\ufeff\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069"
 
 
-def cell(value: Any) -> str:
-    """Return a value as the text of a cell; an apostrophe keeps it from being read as a formula."""
+def cell(value: Any, *, is_name: bool = True) -> str:
+    """Return a value as the text of a cell, what misleads in it as escapes; an apostrophe keeps it from being read as
+    a formula."""
     if value is None:
         return ""
     if isinstance(value, bool | int | float):
@@ -26,7 +28,8 @@ def cell(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return f"'{text}" if text.lstrip(UNSEEN).startswith(ACTIVE) else text
+    shown = unmasking.plain(text, is_name=is_name)
+    return f"'{shown}" if text.lstrip(UNSEEN).startswith(ACTIVE) else shown
 
 
 def written(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:

@@ -12,6 +12,8 @@ from memories.transfer import leaving
 from senselab import sheets
 
 ROWS = 1_000
+# What people and agents say in sentences; all else is names.
+PROSE = frozenset({"value", "situation", "task_input", "response_text", "reason"})
 LISTS = {
     "entries": """
         SELECT e.branch, e.entity_path, e.key, e.owner, e.version, c.value, e.memory_type, e.status, e.evidence_status,
@@ -45,9 +47,12 @@ def pieces(account_id: int, name: str) -> Iterator[bytes]:
         leaving.hash_joins_only()
         cursor.execute(LISTS[name], [account_id])
         found = cursor.fetchmany(ROWS)
-        yield lines([[column.name for column in cursor.description or ()]])
+        columns = [column.name for column in cursor.description or ()]
+        names = [column not in PROSE for column in columns]
+        yield lines([columns])
         while found:
-            yield lines([[sheets.cell(value) for value in row] for row in found])
+            cells = (zip(row, names, strict=True) for row in found)
+            yield lines([[sheets.cell(value, is_name=is_name) for value, is_name in row] for row in cells])
             found = cursor.fetchmany(ROWS)
 
 

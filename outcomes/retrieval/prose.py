@@ -8,13 +8,14 @@ from outcomes.retrieval.answering import Answer
 from outcomes.retrieval.judging import Candidate
 from outcomes.retrieval.replacements import Replaced
 from outcomes.rules import budget, compact
+from senselab import unmasking
 
 LETTERS = 2_000
 
 
 def markdown(answer: Answer, most: int | None = None) -> str:
     """Return hits, warnings and advice as Markdown, the first hit first, as much of it as fits into so many tokens."""
-    blocks = list(_blocks(answer))
+    blocks = [unmasking.plain(block, is_name=False) for block in _blocks(answer)]
     if most is not None:
         blocks = budget.first(blocks, most, lambda block: budget.tokens_of(block) + 1)
     return "\n\n".join(blocks) + "\n" if blocks else "Nothing here helps with this task.\n"

@@ -1,34 +1,19 @@
-"""Every page, with markup in every word that an agent or a person can choose: nothing runs, nothing breaks out."""
+"""Every page, chart and toast, with markup and characters that mislead in every word that an agent or a person can
+choose: nothing runs, nothing breaks out, nothing looks like something else."""
 
 import re
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from memories.models import Entry
-from outcomes.models import Outcome
-from tests.walls import world
+from tests.browser import seen
 from tests.walls.asking import CANARY, Call
+from tests.walls.hostile import ALIKE, HOSTILE, NAMED, spoilt
 from tests.walls.page_calls import PAGES
 from tests.walls.world import World
 
-HOSTILE = "=1\"'><img src=x onerror=hurt()>\u202e"
 # What a file is, or leads elsewhere, is no page.
 FILES = {"entry/value/", "settings/data/export/", "settings/data/<slug:name>.csv", "password/<uidb64>/<token>/"}
-SEEN = """() => ({
-    ran: window.hurt !== undefined,
-    injected: document.querySelectorAll("img[src=x], [onerror]").length,
-})"""
-
-
-def spoilt(account) -> World:
-    """Fill an account with hostile words, and name what of it pages can be asked for."""
-    w = world.found(account, HOSTILE)
-    vars(w).update(world.said_with(HOSTILE, {name: vars(w)[name] for name in world.NAMES}))
-    w.id = Entry.objects.get(account=account, entity_path=w.path, key=w.key).pk
-    w.mine = Entry.objects.get(account=account, entity_path=w.path, key=w.other).pk
-    w.outcome = Outcome.objects.get(account=account, outcome_ref=w.ref).pk
-    w.uid, w.mine_version = "none", 1
-    return w
 
 
 def address(route: str, call: Call) -> str:
@@ -52,19 +37,33 @@ PINNED = """async ([entry, version]) => {
 }"""
 
 
-def test_no_word_runs_or_breaks_out_on_any_page_or_in_a_toast(visit, ada, account):
+def more(w: World) -> list[str]:
+    """Return pages that are not walked for what others learn there."""
+    named = urlencode({"path": w.path, "key": w.key})
+    return [
+        "/settings/you/security/",
+        "/settings/you/security/app/",
+        "/settings/you/security/passkey/",
+        f"/entry/erase/?{named}",
+        f"/agents/{quote(w.agent)}/erase/",
+        f"/review/?item={w.mine}&how=comment",
+    ]
+
+
+def test_no_word_runs_breaks_out_or_misleads_on_any_page_chart_or_toast(visit, ada, account):
     w = spoilt(account)
+    ada.first_name = f"{HOSTILE}-first"
+    ada.save()
     page: Any = visit(ada, "/")
     wrong: dict[str, Any] = {}
-    for one in addresses(w):
+    for one in [*addresses(w), *more(w)]:
         answer = page.goto(one, wait_until="load")
-        seen = page.evaluate(SEEN)
-        if answer.status != 200 or seen["ran"] or seen["injected"]:
-            wrong[one] = answer.status, seen
+        found = seen.wrong_with(page, ALIKE, NAMED)
+        if answer.status != 200 or found:
+            wrong[one] = answer.status, found
     assert wrong == {}
     page.goto("/review/", wait_until="load")
     page.evaluate(PINNED, [w.id, Entry.objects.get(account=account, pk=w.id).version])
     page.goto("/", wait_until="load")
     assert "Pinned" in page.locator("#toasts").inner_text()
-    seen = page.evaluate(SEEN)
-    assert (seen["ran"], seen["injected"]) == (False, 0)
+    assert seen.wrong_with(page, ALIKE, NAMED) == []

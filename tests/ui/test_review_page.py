@@ -75,7 +75,7 @@ def state(account, path="shop", key="retry"):
 
 
 def toast(page):
-    found = re.search(r'<div class="toast [^"]*"><span>(.*?)</span>', page.html)
+    found = re.search(r'<div class="toast [^"]*"><bdi>(.*?)</bdi>', page.html)
     return entities.unescape(found[1]) if found else ""
 
 
