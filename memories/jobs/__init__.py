@@ -17,6 +17,7 @@ from memories.jobs.locks import LOCKS, alone
 from memories.jobs.places import decayed, expired, transitions
 from memories.jobs.refreshing import refresh
 from memories.jobs.tiering import retier
+from senselab.accounts import leftovers
 
 __all__ = [
     "HOURS",
@@ -28,6 +29,7 @@ __all__ = [
     "alone",
     "asked",
     "catalogue",
+    "clear",
     "compare",
     "decay",
     "decayed",
@@ -97,6 +99,11 @@ def retain() -> int:
     """Delete readings, events and traces that are older than the policy keeps them, whole months first. Each night."""
     retaining.turn_months()
     return everywhere("retain", JOBS["retain"].work)
+
+
+def clear() -> int:
+    """Delete what signing in left behind: sessions that are over, old attempts, used invitations. Each night."""
+    return leftovers.clear(timezone.now())
 
 
 def compare() -> int:

@@ -128,9 +128,10 @@ SCHEDULES = {
     "importance": ("memories.jobs.importance", 60),
     "verify": ("memories.jobs.verify", 1440),
     "retain": ("memories.jobs.retain", 1440),
+    "clear": ("memories.jobs.clear", 1440),
 }
 # At which hour of the day (UTC) a schedule runs first; the others run at once.
-HOURS = {"retain": 1, "verify": 2}
+HOURS = {"clear": 0, "retain": 1, "verify": 2}
 # Seconds after which a job counts as stuck where the usual five minutes are too few.
 LONGEST = {"verify": 6 * 3600, "retain": 3600, "asked": 3600}
 # Seconds by which the first run of a schedule comes later than the others'.
