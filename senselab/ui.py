@@ -110,7 +110,7 @@ class Place:
 
 
 SETTINGS = (
-    *("policy", "data", "own", "security", "add_app", "add_passkey", "recovery_codes", "remove_factor"),
+    *("policy", "data", "own", "security", "add_app", "add_passkey", "recovery_codes", "remove_factor", "identity"),
     *("keys", "rotate_key", "people", "invite", "reset_link", "audit"),
 )
 PLACES = (

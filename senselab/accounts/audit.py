@@ -46,6 +46,7 @@ ACTIONS = {
     "invitation_accepted": "Accepted an invitation",
     "joined": "Joined by OpenID Connect",
     "identity_linked": "Linked an identity",
+    "identity_unlinked": "Unlinked an identity",
     "email_known": "Wrote down an e-mail address",
     "role_given": "Gave a role",
     "role_taken": "Took a role away",

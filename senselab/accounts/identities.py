@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from senselab.accounts import audit, people, services
 from senselab.accounts.audit import Who
 from senselab.accounts.models import Account, Identity, Membership, Person, Role
-from senselab.errors import Conflict, Forbidden, Invalid
+from senselab.errors import Conflict, Forbidden, Invalid, NotFound
 from senselab.sign_on import Provider
 
 LONGEST = 150
@@ -68,6 +68,45 @@ def _met_first(said: Said, *, provider: Provider, by: Who, now: datetime) -> Per
     raise Forbidden(
         f"Nobody here is known by {said.email}. Ask an admin to write it beside your name under Settings > People."
     )
+
+
+def of(person: Person, issuer: str) -> Identity | None:
+    """Return who a person is to a provider, None while nobody is linked."""
+    return Identity.objects.filter(person=person, issuer=issuer).first()
+
+
+@transaction.atomic
+def link_own(person: Person, said: Said, *, by: Who, now: datetime) -> None:
+    """Bind to a person who they are at the provider, as they proved both to be.
+
+    :raises Conflict: it is somebody else's, or they are linked to another already.
+    """
+    known = Identity.objects.filter(issuer=said.issuer, subject=said.subject).first()
+    if known is not None and known.person_id == person.pk:
+        return
+    if known is not None:
+        raise Conflict("That is somebody else here already. Log in as them, or unlink it there first.")
+    if of(person, said.issuer) is not None:
+        raise Conflict("You are linked to another identity there. Unlink that one first.")
+    link(person, said, Identity.Link.PERSON, now)
+    after = {"issuer": said.issuer, "by": "the person"}
+    people.tell_accounts(person, "identity_linked", by=by, now=now, after=after)
+
+
+@transaction.atomic
+def unlink_own(person: Person, issuer: str, *, has_other_way: bool, by: Who, now: datetime) -> None:
+    """Take a person's identity away, and the e-mail that would let the provider link it again.
+
+    :raises NotFound: they are not linked.
+    :raises Conflict: nothing else would let them in.
+    """
+    if of(person, issuer) is None:
+        raise NotFound("You are not linked there.")
+    if not has_other_way:
+        raise Conflict("Nothing else lets you in. Add a passkey first, or ask an admin for a password link.")
+    Identity.objects.filter(person=person, issuer=issuer).delete()
+    Person.objects.filter(pk=person.pk).update(known_email="")
+    people.tell_accounts(person, "identity_unlinked", by=by, now=now, before={"issuer": issuer})
 
 
 def link(person: Person, said: Said, reason: Identity.Link, now: datetime) -> None:

@@ -67,6 +67,7 @@ class Identity(models.Model):
     class Link(models.TextChoices):
         EMAIL = "email"
         JOINED = "joined"
+        PERSON = "person"
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="identities")
     issuer = models.TextField()
@@ -77,7 +78,9 @@ class Identity(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["issuer", "subject"], name="an_identity_is_one_persons"),
-            models.CheckConstraint(condition=Q(linked_by__in=["email", "joined"]), name="an_identity_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(linked_by__in=["email", "joined", "person"]), name="an_identity_has_a_reason"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -5,19 +5,22 @@ used, and no token is kept.
 """
 
 import logging
+from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
 import requests
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
@@ -25,10 +28,12 @@ from senselab.accounts import entering, identities
 from senselab.accounts.audit import Who
 from senselab.accounts.identities import Said
 from senselab.accounts.origins import address_of
-from senselab.errors import Refusal
+from senselab.errors import Conflict, Refusal
 from senselab.sign_on import Provider
 
 KIND = "openid_connect"
+# Since when somebody who proved again who they are may link their identity.
+LINKING, LASTS = "linking", timedelta(minutes=10)
 # What a provider that is away, or answers anything, makes of reading its answers.
 UNFIT = (requests.RequestException, OAuth2Error, KeyError, TypeError, ValueError, AttributeError)
 
@@ -83,11 +88,11 @@ class Ours(OpenIDConnectProvider):
         return Client(request)
 
 
-def begin(request: HttpRequest, next_url: str) -> HttpResponse:
+def begin(request: HttpRequest, next_url: str, *, process: str = AuthProcess.LOGIN) -> HttpResponse:
     """Send somebody to the provider, and back to where they wanted to go."""
     _provider()
     try:
-        return Client(request).get_provider().redirect(request, process="login", next_url=next_url or None)
+        return Client(request).get_provider().redirect(request, process=process, next_url=next_url or None)
     except UNFIT as error:
         return _unfit(request, error)
 
@@ -108,8 +113,40 @@ def _unfit(request: HttpRequest, error: BaseException | None) -> HttpResponse:
     return refused(request, words)
 
 
+def allow_linking(request: HttpRequest, now: datetime) -> None:
+    """Let a person who proved again who they are link their identity, for ten minutes."""
+    request.session[LINKING] = now.timestamp()
+
+
+def may_link(request: HttpRequest, now: datetime) -> bool:
+    allowed = request.session.get(LINKING)
+    return request.user.is_authenticated and allowed is not None and now.timestamp() - allowed < LASTS.total_seconds()
+
+
+def begin_linking(request: HttpRequest) -> HttpResponse:
+    """Send somebody to the provider to say who they are there."""
+    return begin(request, reverse("security"), process=AuthProcess.CONNECT)
+
+
+def _link(request: HttpRequest, login: SocialLogin, by: Who, now: datetime) -> HttpResponse:
+    try:
+        if not may_link(request, now):
+            raise Conflict("It took too long, so nothing was linked. Begin again.")
+        person: Any = request.user
+        by = Who("person", person.username, by.address, by.request_id)
+        identities.link_own(person, said_by(login), by=by, now=now)
+    except Refusal as refusal:
+        return refused(request, refusal.detail)
+    request.session.pop(LINKING)
+    messages.success(request, f"You are linked: {_provider().name} lets you in from now on.")
+    return redirect("security")
+
+
 def refused(request: HttpRequest, words: str) -> HttpResponse:
-    """Return the log-in page with why it did not work."""
+    """Return the log-in page with why it did not work; to whoever wanted to link an identity, their own page."""
+    if request.user.is_authenticated and request.session.pop(LINKING, None) is not None:
+        messages.error(request, words)
+        return redirect("security")
     return render(request, "accounts/login.html", {"problem": words, "next": ""}, status=403)
 
 
@@ -158,6 +195,8 @@ class Adapter(DefaultSocialAccountAdapter):
 def let_in(request: HttpRequest, login: SocialLogin) -> HttpResponse:
     now, known = timezone.now(), _provider()
     by = Who("person", "", address_of(request), getattr(request, "request_id", ""))
+    if login.state.get("process") == AuthProcess.CONNECT:
+        return _link(request, login, by, now)
     try:
         person = identities.person_of(said_by(login), provider=known, by=by, now=now)
     except Refusal as refusal:

@@ -11,8 +11,8 @@ from django.db.migrations.operations import RunPython
 OURS = ("accounts", "memories", "outcomes")
 # Tables that stay small: people, keys, settings, runs. Any other may have millions of rows.
 SMALL = {
-    "accounts_account", "accounts_agent", "accounts_apikey", "accounts_invitation", "accounts_membership",
-    "accounts_person", "accounts_signin", "memories_policyversion", "memories_jobrun",
+    "accounts_account", "accounts_agent", "accounts_apikey", "accounts_identity", "accounts_invitation",
+    "accounts_membership", "accounts_person", "accounts_signin", "memories_policyversion", "memories_jobrun",
 }  # fmt: skip
 # What may be as it is, and why.
 ALLOWED = {

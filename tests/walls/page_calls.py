@@ -141,6 +141,8 @@ DOORS = {
     "settings/you/security/app/": "is one's own; tests/ui/test_security_page.py",
     "settings/you/security/passkey/": "is one's own; tests/ui/test_security_page.py",
     "settings/you/security/codes/": "is one's own; tests/ui/test_security_page.py",
+    "settings/you/security/identity/": "is one's own; tests/ui/test_own_identity.py",
+    "settings/you/security/identity/unlink/": "is one's own; tests/ui/test_own_identity.py",
     "settings/you/security/<int:factor_id>/remove/": "is one's own; tests/ui/test_security_page.py",
     "settings/people/<int:membership_id>/factors/": "is held to its account in tests/ui/test_people_page.py",
     "settings/people/<int:membership_id>/email/": "is held to its account in tests/ui/test_people_page.py",

@@ -5,15 +5,16 @@ from datetime import timedelta
 from typing import Any
 
 from allauth.mfa.totp.internal.auth import generate_totp_secret
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.hashers import check_password
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_POST
 
-from senselab.accounts import entering, factors, passkeys, people
+from senselab.accounts import entering, factors, identities, openid, passkeys, people
 from senselab.accounts.audit import who_of
 from senselab.accounts.models import Person
 from senselab.errors import Conflict, Invalid, Refusal
@@ -35,7 +36,11 @@ def security(request: HttpRequest) -> HttpResponse:
 
 
 def show(request: HttpRequest, *, codes: list[str] | None = None, refusal: Refusal | None = None) -> HttpResponse:
-    context = {"found": factors.of(person_of(request)), "codes": codes, "refusal": refusal}
+    person, now = person_of(request), timezone.now()
+    context: dict[str, Any] = {"found": factors.of(person), "codes": codes, "refusal": refusal}
+    if settings.OIDC is not None:
+        context["identity"] = identities.of(person, settings.OIDC.issuer)
+        context["may_link"] = openid.may_link(request, now)
     return render_page(request, "settings/security.html", context=context, status=refusal.status if refusal else 200)
 
 
@@ -122,6 +127,44 @@ def recovery_codes(request: HttpRequest) -> HttpResponse:
     except Refusal as refusal:
         return show(request, refusal=refusal)
     return show(request, codes=codes)
+
+
+@sensitive_post_parameters()
+@for_people
+def identity(request: HttpRequest) -> HttpResponse:
+    """Let somebody who proves again who they are go to the provider, to be known by it from then on.
+
+    The way there is a link of the next page: browsers hold what a form leads to against form-action.
+    """
+    if settings.OIDC is None:
+        raise Http404
+    if request.method != "POST":
+        return openid.begin_linking(request) if openid.may_link(request, timezone.now()) else redirect("security")
+    try:
+        confirm(request)
+    except Refusal as refusal:
+        return show(request, refusal=refusal)
+    openid.allow_linking(request, timezone.now())
+    return redirect("security")
+
+
+@sensitive_post_parameters()
+@require_POST
+@for_people
+def unlink_identity(request: HttpRequest) -> HttpResponse:
+    """Take the identity away by which the provider lets one in."""
+    if settings.OIDC is None:
+        raise Http404
+    person, now = person_of(request), timezone.now()
+    has_other_way = person.has_usable_password() or bool(factors.of(person).passkeys)
+    try:
+        confirm(request)
+        issuer = settings.OIDC.issuer
+        identities.unlink_own(person, issuer, has_other_way=has_other_way, by=who_of(request), now=now)
+    except Refusal as refusal:
+        return show(request, refusal=refusal)
+    messages.success(request, f"You are unlinked: {settings.OIDC.name} does not let you in any more.")
+    return redirect("security")
 
 
 @sensitive_post_parameters()
