@@ -25,7 +25,7 @@ demo: .venv/runtime  ## Fill the account `demo` with six weeks of plausible agen
 test: .venv/testing chromium  ## Install what testing needs and run everything.
 	$(VENV) -m pytest tests/house
 	$(MAKE) lint
-	$(VENV) -m pytest --ignore=tests/house --ignore=tests/semantic --ignore=tests/fuzz/test_schema.py --numprocesses=auto --dist=loadfile
+	$(VENV) -m pytest --ignore=tests/house --ignore=tests/semantic --ignore=tests/fuzz/test_schema.py --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 test-semantic: .venv/testing .venv/semantic  ## Install the embedding model and test with it.
 	$(VENV) -m pytest tests/semantic

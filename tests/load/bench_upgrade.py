@@ -111,15 +111,19 @@ def said(process: subprocess.Popen[str]) -> str:
 
 
 class Watch(threading.Thread):
-    """Looks fifty times a second who waits for a lock, and keeps the longest wait."""
+    """Looks fifty times a second who waits for a lock, and keeps the longest wait; and how long it could not look."""
 
     def __init__(self, address: str) -> None:
         super().__init__()
         self.address, self.done, self.longest, self.query = address, threading.Event(), 0.0, ""
+        self.stood_still = 0.0
 
     def run(self) -> None:
         with psycopg.connect(self.address, autocommit=True) as connection:
+            looked = time.monotonic()
             while not self.done.wait(0.02):
+                self.stood_still = max(self.stood_still, time.monotonic() - looked)
+                looked = time.monotonic()
                 found = connection.execute(WAITING).fetchone()
                 if found and found[0] > self.longest:
                     self.longest, self.query = found
@@ -151,6 +155,7 @@ def held(told: list[dict[str, list]], began: float, ended: float, watch: Watch) 
     """Say how it was for who wrote, and return what is not as it should be."""
     taken, bad = ([one for writer in told for one in writer[name]] for name in ("taken", "bad"))
     print(f"migrated in {ended - began:.1f} s; longest wait for a lock {watch.longest:.2f} s ({watch.query})")
+    print(f"  the machine let nobody look for {watch.stood_still:.2f} s at most")
     for words, low, high in (("before", 0.0, began), ("meanwhile", began, ended), ("after", ended, ended + 1e6)):
         some = sorted(seconds for at, seconds in taken if low <= at < high) or [0.0]
         rate = len(some) / ((high if high < ended + 1e5 else max(at for at, _ in taken)) - max(low, taken[0][0]))

@@ -59,6 +59,14 @@ def without_contrib(text: str) -> str:
     return ";\n".join(one for one in statements if not any(word in one for word in ("EXTENSION", "USING gin")))
 
 
+MONTHS = """
+    CREATE TABLE public.months (month date NOT NULL, word text) PARTITION BY RANGE (month);
+    CREATE TABLE public.months_before PARTITION OF public.months FOR VALUES FROM (MINVALUE) TO ('2027-01-01');
+    CREATE TABLE public.months_rest PARTITION OF public.months DEFAULT;
+    INSERT INTO public.months VALUES ('2026-12-01', 'early'), ('2027-02-01', 'late')
+"""
+
+
 @pytest.fixture
 def data(anywhere: Path) -> Iterator[Path]:
     """A data folder as an older release left it: entries in PostgreSQL 16, and a setting of its own."""
@@ -72,6 +80,7 @@ def data(anywhere: Path) -> Iterator[Path]:
     ):
         assert connection.info.server_version // 10_000 == 16
         connection.execute(without_contrib(gzip.decompress(DUMP.read_bytes()).decode()))
+        connection.execute(MONTHS)
         connection.execute("CREATE ROLE reader LOGIN")
         connection.execute("GRANT SELECT ON public.memories_entry TO reader")
         connection.execute("ALTER SYSTEM SET work_mem = '17MB'")
@@ -101,9 +110,11 @@ def test_data_go_over_to_a_newer_postgresql_whatever_kills_it_on_the_way(data: P
             assert connection.info.server_version // 10_000 == engine.wheel_major()
             found = connection.execute("SELECT count(*) FROM memories_entryversion").fetchone()
             setting = connection.execute("SHOW work_mem").fetchone()
+            parted = connection.execute("SELECT tableoid::regclass::text, word FROM months ORDER BY word").fetchall()
             right = connection.execute("SELECT has_table_privilege('reader', 'memories_entry', 'SELECT')").fetchone()
             connection.execute("CREATE EXTENSION btree_gin; CREATE EXTENSION pg_trgm")
         assert found == (28,)
+        assert parted == [("months_before", "early"), ("months_rest", "late")]
         assert (setting, right) == (("17MB",), (True,))
         for command in ("migrate", "verify"):
             env = os.environ | {"SENSELAB_DATA": str(data), "DATABASE_URL": ""}
