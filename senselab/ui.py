@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
@@ -13,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
 from senselab.accounts.models import Account, Membership, Role
@@ -71,7 +73,9 @@ def for_admins(view: View) -> View:
 
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     """Return the page of a refusal: what was refused and why, under the status it has on the API; to htmx, a toast."""
-    context = {"refusal": refusal}
+    before = urlsplit(request.META.get("HTTP_REFERER", ""))
+    here = url_has_allowed_host_and_scheme(before.geturl(), {request.get_host()}) and before.path != request.path
+    context = {"refusal": refusal, "back": f"{before.path}?{before.query}" if here else ""}
     is_part = bool(request.htmx)  # type: ignore[attr-defined]
     answer = render(request, "_refused.html" if is_part else "refused.html", context, status=refusal.status)
     if is_part:

@@ -186,3 +186,39 @@ def test_the_list_of_people_takes_as_many_statements_however_long_it_is(account,
     Membership.objects.bulk_create(Membership(account=account, person=person, role="viewer") for person in many)
     with django_assert_max_num_queries(7):
         assert "p299" in admin.get("/settings/people/").content.decode()
+
+
+def test_what_is_refused_is_said_on_the_page_in_place(client_of, ada, rex, account):
+    hers, own = client_of(ada), Membership.objects.get(account=account, person=ada).pk
+    for path, form in ((f"{own}/remove/", {}), (f"{own}/role/", {"role": "viewer"}), ("invite/", {"role": "king"})):
+        answer = hers.post(f"/settings/people/{path}", form)
+        assert answer.status_code in {409, 422}
+        html = answer.content.decode()
+        assert 'role="alert"' in html
+        assert "Nothing was changed." in html
+        assert rex.username in html
+    assert hers.get("/settings/people/").status_code == 200
+
+
+def test_who_takes_their_own_role_away_is_led_to_a_page_they_may_see(client_of, ada, rex, account):
+    services.give_role(rex, account, Role.ADMIN)
+    hers, own = client_of(ada), Membership.objects.get(account=account, person=ada).pk
+    answer = hers.post(f"/settings/people/{own}/role/", {"role": "viewer"}, follow=True)
+    assert (answer.status_code, "You are viewer in this account now." in answer.content.decode()) == (200, True)
+    his, one = client_of(rex), Membership.objects.get(account=account, person=ada).pk
+    assert his.post(f"/settings/people/{one}/role/", {"role": "admin"}).status_code == 302
+    answer = hers.post(f"/settings/people/{own}/remove/", follow=True)
+    assert "No account yet" in answer.content.decode()
+
+
+def test_no_answer_to_a_browser_is_bare(client_of, ada, client, account):
+    hers, own = client_of(ada), Membership.objects.get(account=account, person=ada).pk
+    answer = hers.get(f"/settings/people/{own}/remove/")
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert "sent by a button" in answer.content.decode()
+    assert 'class="problem"' in client.get("/account/").content.decode()
+    assert client.get("/api/v1/nowhere")["Content-Type"] == "application/problem+json"
+    refused = hers.post("/account/", {"account": "nowhere"}, headers={"referer": "http://testserver/entries/?q=x"})
+    assert 'href="/entries/?q=x">Back to where you were' in refused.content.decode()
+    elsewhere = hers.post("/account/", {"account": "nowhere"}, headers={"referer": "http://evil.example/entries/"})
+    assert "evil.example" not in elsewhere.content.decode()

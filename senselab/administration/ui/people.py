@@ -1,5 +1,8 @@
 """Settings: who belongs to an account, and the way in."""
 
+from functools import wraps
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
@@ -15,8 +18,8 @@ from senselab.accounts import people as services
 from senselab.accounts.audit import Who, who_of
 from senselab.accounts.models import Role
 from senselab.accounts.origins import address_of
-from senselab.errors import NotFound, Refusal
-from senselab.ui import for_admins, render_page
+from senselab.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
+from senselab.ui import View, for_admins, render_page
 
 ROLES = {
     Role.VIEWER: "looks at everything",
@@ -31,7 +34,7 @@ def people(request: HttpRequest) -> HttpResponse:
     return show(request)
 
 
-def show(request: HttpRequest, *, link: str = "", link_for: str = "") -> HttpResponse:
+def show(request: HttpRequest, *, link: str = "", link_for: str = "", refusal: Refusal | None = None) -> HttpResponse:
     account = request.person_account  # type: ignore[attr-defined]
     members = services.members(account)
     context = {
@@ -41,12 +44,28 @@ def show(request: HttpRequest, *, link: str = "", link_for: str = "") -> HttpRes
         "with_factor": factors.owners(members),
         "link": request.build_absolute_uri(link) if link else "",
         "link_for": link_for,
+        "refusal": refusal,
     }
-    return render_page(request, "settings/people.html", context=context)
+    status = refusal.status if refusal else 200
+    return render_page(request, "settings/people.html", context=context, status=status)
+
+
+def refused_in_place(view: View) -> View:
+    """Say on the page of people why something was not done."""
+
+    @wraps(view)
+    def handle(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except (Conflict, Forbidden, Invalid) as refusal:
+            return show(request, refusal=refusal)
+
+    return handle
 
 
 @require_POST
 @for_admins
+@refused_in_place
 def invite(request: HttpRequest) -> HttpResponse:
     """Make an invitation; its link is shown on this page and nowhere else."""
     account, form = request.person_account, request.POST  # type: ignore[attr-defined]
@@ -57,6 +76,7 @@ def invite(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @for_admins
+@refused_in_place
 def withdraw_invitation(request: HttpRequest, invitation_id: int) -> HttpResponse:
     services.withdraw(request.person_account, invitation_id, by=who_of(request), now=timezone.now())  # type: ignore[attr-defined]
     messages.success(request, "The invitation is withdrawn.")
@@ -65,23 +85,32 @@ def withdraw_invitation(request: HttpRequest, invitation_id: int) -> HttpRespons
 
 @require_POST
 @for_admins
+@refused_in_place
 def change_role(request: HttpRequest, membership_id: int) -> HttpResponse:
     account, role = request.person_account, request.POST.get("role", "")  # type: ignore[attr-defined]
     one = services.change_role(account, membership_id, role, by=who_of(request), now=timezone.now())
+    if one.person == request.user and one.role != Role.ADMIN:
+        messages.success(request, f"You are {one.role} in this account now.")
+        return redirect("overview")
     messages.success(request, f"{one.person.display_name} is {one.role} now.")
     return redirect("people")
 
 
 @require_POST
 @for_admins
+@refused_in_place
 def remove_person(request: HttpRequest, membership_id: int) -> HttpResponse:
     one = services.take_role(request.person_account, membership_id, by=who_of(request), now=timezone.now())  # type: ignore[attr-defined]
+    if one.person == request.user:
+        messages.success(request, f"You do not belong to {one.account.name} any more.")
+        return redirect("overview")
     messages.success(request, f"{one.person.display_name} does not belong to this account any more.")
     return redirect("people")
 
 
 @require_POST
 @for_admins
+@refused_in_place
 def reset_link(request: HttpRequest, membership_id: int) -> HttpResponse:
     """Make a link by which a person sets another password once; it is shown on this page and nowhere else."""
     who, token = services.password_link(
@@ -96,6 +125,7 @@ def reset_link(request: HttpRequest, membership_id: int) -> HttpResponse:
 
 @require_POST
 @for_admins
+@refused_in_place
 def reset_factors(request: HttpRequest, membership_id: int) -> HttpResponse:
     """Take away the second factors of a person who lost them."""
     by, now = who_of(request), timezone.now()
@@ -109,6 +139,7 @@ def reset_factors(request: HttpRequest, membership_id: int) -> HttpResponse:
 
 @require_POST
 @for_admins
+@refused_in_place
 def know_email(request: HttpRequest, membership_id: int) -> HttpResponse:
     """Write down by which e-mail a person is known when they first come by OpenID Connect."""
     account, email, by, now = request.person_account, request.POST.get("email", ""), who_of(request), timezone.now()  # type: ignore[attr-defined]
@@ -119,6 +150,7 @@ def know_email(request: HttpRequest, membership_id: int) -> HttpResponse:
 
 @require_POST
 @for_admins
+@refused_in_place
 def require_factors(request: HttpRequest) -> HttpResponse:
     """Ask everybody in the account for a second factor, or stop to."""
     required = request.POST.get("required") == "yes"
