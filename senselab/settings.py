@@ -110,6 +110,7 @@ MIDDLEWARE = [
     "senselab.accounts.middleware.people_have_an_account",
     "senselab.accounts.middleware.second_factors_where_required",
     "senselab.accounts.middleware.note_refusals",
+    "memories.ui.screened.screen_forms",
     "memories.ui.people.count_waiting",
     "axes.middleware.AxesMiddleware",
 ]

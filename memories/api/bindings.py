@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import figures
-from memories.api import bindings_docs, identity
+from memories.api import bindings_docs, identity, screened
 from memories.figures import Totals
 from memories.rules import names
 from memories.rules.refusals import Refused
@@ -109,10 +109,10 @@ def listed(request: Request, name: str, shape: type[Any]) -> list[Any]:
     :raises Invalid: it is neither, or one of them cannot be.
     """
     if api.raw_body(request).lstrip()[:1] == b"[":
-        found: list[Any] = api.body_of(request, list[shape])  # type: ignore[type-var,valid-type]
+        found: list[Any] = screened.body_of(request, list[shape])  # type: ignore[type-var,valid-type]
     else:
         whole = ContractsBody if name == "contracts" else CapabilitiesBody
-        found = getattr(api.body_of(request, whole), name)
+        found = getattr(screened.body_of(request, whole), name)
     if len(found) > MOST:
         raise Refused(f"/{name}", f"At most {MOST} are taken.")
     return found

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import contracts
-from memories.api import commit_docs, identity
+from memories.api import commit_docs, identity, screened
 from memories.api.entries import draft_of, whole
 from memories.api.rollback import reason_of
 from memories.api.shapes import CommitBody, MergeBaseBody, WriteBody
@@ -100,7 +100,7 @@ class Commits(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Write up to 1,000 entries as one change set; when one cannot be written, none is."""
-        body = api.body_of(request, CommitBody)
+        body = screened.body_of(request, CommitBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
         waits = identity.on_probation(request, viewer, agent_id, now)

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import contracts, heads, reads
-from memories.api import docs, identity, wire
+from memories.api import docs, identity, screened, wire
 from memories.api.shapes import UNSET, WriteBody
 from memories.heads import Name
 from memories.rules import names
@@ -98,7 +98,7 @@ class Entries(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Write an entry, or the next version of it. If-Match or expected_version guard against a lost update."""
-        body = api.body_of(request, WriteBody)
+        body = screened.body_of(request, WriteBody)
         draft = draft_of(request, body)
         viewer, now = identity.viewer_of(request, draft.agent_id), timezone.now()
         expected = api.expected_version(request) if body.expected_version is None else body.expected_version

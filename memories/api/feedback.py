@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import reads
-from memories.api import identity, review_docs, wire
+from memories.api import identity, review_docs, screened, wire
 from memories.api.history import found
 from memories.api.review_shapes import EvidenceBody, FeedbackBody, NameBody, ObservationBody, ReplacementBody
 from memories.api.rollback import reason_of
@@ -89,7 +89,7 @@ class GiveFeedback(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Accept, reject or supersede an entry. Without the scope review an acceptance moves the confidence alone."""
-        body = api.body_of(request, FeedbackBody)
+        body = screened.body_of(request, FeedbackBody)
         if body.outcome not in set(Verdict):
             raise Refused("/outcome", f"An outcome of feedback is one of {', '.join(Verdict)}, not {body.outcome!r}.")
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
@@ -128,7 +128,7 @@ class AddEvidence(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Add evidence, which may move the confidence. An observation_id counts once; told again it changes nothing."""
-        body = api.body_of(request, EvidenceBody)
+        body = screened.body_of(request, EvidenceBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         given, at = body.evidence, identity.zoned(body.evidence.timestamp or now, "/evidence/timestamp")
@@ -158,7 +158,7 @@ class Observe(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Find a correction or an approval in a user's words, and judge by it the entries named, or those read last."""
-        body = api.body_of(request, ObservationBody)
+        body = screened.body_of(request, ObservationBody)
         prompt = body.data.prompt
         if len(prompt) > PROMPT_BYTES or "\0" in prompt:
             raise Refused("/data/prompt", f"A prompt is at most {PROMPT_BYTES:,} characters long and holds no NUL.")

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import contracts, reads
-from memories.api import history_docs, identity, peer_docs
+from memories.api import history_docs, identity, peer_docs, screened
 from memories.api.history import Diff, changes_of, found
 from memories.api.rollback import Rollback, reason_of
 from memories.checking import integrity_reads
@@ -156,7 +156,7 @@ class Events(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Write what an outside source saw, as the agent external/<source>."""
-        body = api.body_of(request, EventBody)
+        body = screened.body_of(request, EventBody)
         agent_id = identity.agent_of(request, names.clean_name(f"external/{body.source}"), writes=True)
         viewer, now = identity.viewer_of(request, agent_id), timezone.now()
         key = names.clean_key(body.key)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories.api import identity, review_docs, wire
+from memories.api import identity, review_docs, screened, wire
 from memories.api.entries import whole
 from memories.api.feedback import branch_of, replacement_of, successor_of
 from memories.api.review_shapes import DecisionBody, FilterBody, ItemBody
@@ -90,7 +90,7 @@ class Decisions(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Decide about some entries, or all that a filter selects: up to 200 at once, more as a run."""
-        body = api.body_of(request, DecisionBody)
+        body = screened.body_of(request, DecisionBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         decision = decision_of(request, body)

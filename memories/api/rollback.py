@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import reads
-from memories.api import history_docs, identity, wire
+from memories.api import history_docs, identity, screened, wire
 from memories.api.history import found
 from memories.api.shapes import RollbackBody, UndoBody
 from memories.changes import change_reads
@@ -33,7 +33,7 @@ class Rollback(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Write an earlier version anew on top of the history, or with `preview` tell what that would change."""
-        body = api.body_of(request, RollbackBody)
+        body = screened.body_of(request, RollbackBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         path = identity.within(request, names.clean_path(body.entity_path), "read", "write")
@@ -102,7 +102,7 @@ class Undo(APIView):
     @api.once
     def post(self, request: Request, change_set_id: int) -> HttpResponse:
         """Write the inverse of a change set; what was changed since is listed in `left` and left alone."""
-        body = api.body_of(request, UndoBody)
+        body = screened.body_of(request, UndoBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()
         found = change_reads.one(viewer, change_set_id)

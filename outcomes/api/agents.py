@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import reads
-from memories.api import bindings, identity, wire
+from memories.api import bindings, identity, screened, wire
 from memories.api.entries import whole
 from memories.heads import Name
 from memories.rows import Row
@@ -147,8 +147,8 @@ class Profile(APIView):
     @docs.set_profile
     def put(self, request: Request, agent_id: str) -> HttpResponse:
         """Keep what an agent says of itself."""
-        body = api.body_of(request, ProfileBody)
-        said = api.body_of(request, dict[str, Any])  # type: ignore[type-var]
+        body = screened.body_of(request, ProfileBody)
+        said = screened.body_of(request, dict[str, Any])  # type: ignore[type-var]
         refuse_what_cannot_be_kept(said, "")
         name = identity.agent_of(request, agent_id, writes=True)
         profile = said | msgspec.to_builtins(body)

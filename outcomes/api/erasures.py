@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories.api import identity
+from memories.api import identity, screened
 from memories.entry import history
 from memories.heads import Name
 from memories.rules import names
@@ -62,7 +62,7 @@ class Erasures(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Erase what an entry says or an agent said; with `preview` count it. Nothing brings it back."""
-        body = api.body_of(request, ErasureBody)
+        body = screened.body_of(request, ErasureBody)
         asking, now = identity.viewer_of(request, ""), timezone.now()
         viewer = Viewer(asking.account_id, asking.policy, sees_all=True)
         target, name = target_of(viewer, body)

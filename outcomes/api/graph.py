@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories.api import identity
+from memories.api import identity, screened
 from memories.api.entries import whole
 from memories.api.shapes import Probability
 from memories.rules import names
@@ -104,7 +104,7 @@ class PostEvent(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Put an event on a timeline; writes and outcomes, which the server knows by itself, are echoed, not kept."""
-        event = posted_of(request, api.body_of(request, EventBody))
+        event = posted_of(request, screened.body_of(request, EventBody))
         account_id, now = request.user.account_id, timezone.now()
         known = events.outcome_of(account_id, event) if event.event_type == "outcome" else None
         if event.event_type == "write":
@@ -174,7 +174,7 @@ class PostEdge(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Keep an edge; told again it counts again."""
-        body = api.body_of(request, EdgeBody)
+        body = screened.body_of(request, EdgeBody)
         provenance = body.provenance or {}
         refuse_what_cannot_be_kept(provenance, "/provenance")
         said = provenance.get("agent_id")

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories.api import identity
+from memories.api import identity, screened
 from memories.api.entries import whole
 from memories.rules import names
 from memories.rules.refusals import Refused
@@ -83,7 +83,7 @@ class Traces(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Keep a trace; the one of an outcome, session and agent that is there already is answered with."""
-        body = api.body_of(request, TraceBody)
+        body = screened.body_of(request, TraceBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         viewer = identity.viewer_of(request, agent_id)
         told = told_of(request, body, agent_id, timezone.now())

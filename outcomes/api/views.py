@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import reads
-from memories.api import docs, identity, wire
+from memories.api import docs, identity, screened, wire
 from memories.api.entries import whole
 from memories.rules import names
 from memories.rules.kinds import OutcomeType
@@ -57,7 +57,7 @@ class Outcomes(APIView):
     @api.once
     def post(self, request: Request) -> HttpResponse:
         """Store an outcome and move what it relied on. Told again it changes nothing and answers as at first."""
-        body = api.body_of(request, OutcomeBody)
+        body = screened.body_of(request, OutcomeBody)
         agent_id = identity.agent_of(request, body.agent_id, writes=True)
         report = report_of(body, agent_id)
         viewer, now = identity.viewer_of(request, agent_id, writes=True), timezone.now()

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from memories import figures
-from memories.api import identity
+from memories.api import identity, screened
 from memories.rules import names
 from memories.viewers import Viewer
 from senselab import api
@@ -98,7 +98,7 @@ class Keys(APIView):
     @docs.making
     def post(self, request: Request) -> HttpResponse:
         """Make a key; its text is in this answer and nowhere else."""
-        body = api.body_of(request, KeyBody)
+        body = screened.body_of(request, KeyBody)
         account = accounts.find_account(request.user.account)
         made = accounts.make_key(
             account,

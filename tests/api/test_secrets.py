@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from memories import screening
+from memories.models import Comment, Entry
 from memories.services import policies
 from memories.services.ledger import Actor
 
@@ -87,6 +88,59 @@ def test_each_way_in_obeys(bot, reviewer, rule):
     assert refused["commit"].json()["errors"][0]["pointer"] == "/writes/1/value"
     assert bot.read("shop", "old")["value"] == 1
     assert bot.get("entries").json()["total"] == 1
+
+
+TOLD = {"outcome_ref": "task 1", "outcome_type": "success", "causal_entry_keys": ["shop/old"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("feedback", {"outcome": "accepted", "note": KEY}, "/note"),
+        ("evidence", {"evidence": {"description": KEY}}, "/evidence/description"),
+        ("outcomes", {**TOLD, "task_input": KEY}, "/task_input"),
+        ("outcomes", {**TOLD, "tool_calls": [{"tool_name": "sh", "arguments": KEY}]}, "/tool_calls/0/arguments"),
+        ("traces", {"session_id": "s", "outcome_ref": "t", "response_text": KEY}, "/response_text"),
+        ("timeline/events", {"event_type": "note", "summary": "s", "details": {"a/b": KEY}}, "/details/a~1b"),
+        ("graph/edges", {"source_entity": "a", "relation": "b", "target_entity": "c", "provenance": {"x": KEY}}, None),
+        ("rollback", {"to_version": 1, "expected_version": 1, "reason": KEY}, "/reason"),
+    ],
+)
+def test_no_text_of_an_agent_gets_past_the_rule(bot, reviewer, rule, path, body, pointer):
+    bot.write("shop", "old", 1)
+    rule("refuse")
+    caller = reviewer if path == "rollback" else bot
+    name = {"entity_path": "shop", "key": "old"} if path in {"feedback", "evidence", "rollback"} else {}
+    answer = caller.post(path, {**name, **body})
+    assert answer.status_code == 422, answer.content
+    (place,) = answer.json()["errors"]
+    assert place["pointer"] == (pointer or "/provenance/x")
+    assert "AWS Access Key" in place["detail"]
+    assert KEY not in answer.content.decode() + dumped(bot)
+
+
+def test_redacted_the_rest_of_what_an_agent_tells_is_stored(bot, rule):
+    bot.write("shop", "old", 1)
+    rule("redact")
+    assert bot.post("outcomes", {**TOLD, "task_input": f"deploy with {KEY}"}).status_code == 200
+    made = bot.post("traces", {"session_id": "s", "outcome_ref": "t", "response_text": f"used {KEY}", "own": [KEY]})
+    told = bot.get(f"traces/{made.json()['id']}").content.decode()
+    assert f"used {STRUCK}" in told
+    assert KEY not in told + bot.get("pro/export", format="sft", min_confidence=0).content.decode()
+
+
+def test_a_key_in_a_form_of_a_person_is_held_to_the_rule_too(bot, rule, client_of, ada, account):
+    bot.write("shop", "old", 1, confidence=0.1)
+    entry = Entry.objects.get(account=account, key="old")
+    said = {"entry": entry.pk, "version": 1, "decision": "comment", "text": f"is it {KEY}?"}
+    client = client_of(ada)
+    rule("refuse")
+    answer = client.post("/review/decide/", said)
+    assert (answer.status_code, KEY in answer.content.decode()) == (422, False)
+    assert not Comment.objects.filter(account=account).exists()
+    rule("redact")
+    assert client.post("/review/decide/", said).status_code in {200, 302}
+    assert Comment.objects.get(account=account).text == f"is it {STRUCK}?"
 
 
 def test_what_cannot_be_looked_through_in_time_is_refused(bot, rule, monkeypatch):
