@@ -1,6 +1,5 @@
 """Figures of an account, from sums that are exact at once and never lock; only what the viewer may see."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
@@ -86,43 +85,44 @@ def by_agent(viewer: Viewer, branch: str = "main", *, agent_id: str = "") -> dic
     return {agent: Totals(*sums) for agent, *sums in run(sql, viewer, branch, of=agent_id)}
 
 
+def entries_by_path(viewer: Viewer, branch: str = "main") -> dict[str, int]:
+    """Return how many entries each path has that has any, in the order of paths."""
+    sql = f"""SELECT s.entity_path, sum(s.entries)::bigint FROM {SOURCE} WHERE {where(viewer)}
+              GROUP BY s.entity_path HAVING sum(s.entries) > 0 ORDER BY s.entity_path"""
+    return dict(run(sql, viewer, branch))
+
+
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """What no sum can say: the ends of ranges, and how much of it is new."""
+    """What no sum can say: the ends of confidence, and how much is new."""
 
     confidence_min: float
     confidence_max: float
-    oldest: datetime | None
-    newest: datetime | None
     this_week: int
     last_week: int
 
 
+SHOWN = "FROM memories_entry e WHERE {visible} AND e.branch = %(branch)s AND e.status IN ('active', 'under_review')"
+
+
 def extremes(viewer: Viewer, now: datetime, branch: str = "main") -> Extremes:
-    """Return ends and weeks, each down an index."""
-    listed = "e.status IN ('active', 'under_review')"
-    base = f"FROM memories_entry e WHERE {viewer.visible()} AND e.branch = %(branch)s AND {listed}"
+    """Return the ends of stored confidence, and how many entries were written in each of the last two weeks."""
     sql = f"""
-        SELECT (SELECT min(e.confidence) {base}), (SELECT max(e.confidence) {base}),
-               (SELECT min(e.written_at) {base}), (SELECT max(e.written_at) {base}),
-               (SELECT count(*) {base} AND e.written_at >= %(week)s),
-               (SELECT count(*) {base} AND e.written_at >= %(before)s AND e.written_at < %(week)s)
+        SELECT min(e.confidence), max(e.confidence), count(*) FILTER (WHERE e.written_at >= %(week)s),
+               count(*) FILTER (WHERE e.written_at >= %(before)s AND e.written_at < %(week)s)
+          {SHOWN.format(visible=viewer.visible())}
     """
     (row,) = run(sql, viewer, branch, week=now - WEEK, before=now - 2 * WEEK)
-    low, high, oldest, newest, this_week, last_week = row
-    return Extremes(low or 0.0, high or 0.0, oldest, newest, this_week, last_week)
+    return Extremes(row[0] or 0.0, row[1] or 0.0, row[2], row[3])
 
 
-def health(paths: Iterable[Totals]) -> dict[str, Any]:
-    """Return how many entities stand well by mean confidence (contract.md 1.8)."""
-    means = [sums.confidence_avg for sums in paths if sums.entries]
-    return {
-        "avg": sum(means) / len(means) if means else 0.0,
-        "healthy": sum(mean >= 0.9 for mean in means),
-        "moderate": sum(0.7 <= mean < 0.9 for mean in means),
-        "low": sum(0.4 <= mean < 0.7 for mean in means),
-        "critical": sum(mean < 0.4 for mean in means),
-    }
+def ages(viewer: Viewer, branch: str = "main") -> tuple[datetime | None, datetime | None]:
+    """Return when the oldest and the newest entry were written, each down an index."""
+    base = SHOWN.format(visible=viewer.visible())
+    ((oldest, newest),) = run(
+        f"SELECT (SELECT min(e.written_at) {base}), (SELECT max(e.written_at) {base})", viewer, branch
+    )
+    return oldest, newest
 
 
 def fold(account_id: int) -> int:

@@ -1,6 +1,6 @@
 """Who is let in while there is too much to do: a few API calls at work in a process, a few waiting, the rest told so.
 
-The server in front queues without saying so; here an agent hears within a quarter of a second that it should come back,
+The server in front queues without saying so; here an agent hears within half a second that it should come back,
 and pages for people always find a thread.
 """
 
@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-WAIT_SECONDS = 0.25
-# For so many seconds after somebody was sent away others wait a fifth of that: places are taken anyway, and who gets
+WAIT_SECONDS = 0.5
+# For so many seconds after somebody was sent away others wait a tenth of that: places are taken anyway, and who gets
 # one should not be late as well.
-PRESSED_SECONDS, PRESSED_SHARE = 1.0, 0.2
-WAITING = 8
+PRESSED_SECONDS, PRESSED_SHARE = 1.0, 0.1
+WAITING = 12
 AGENTS = ("/api/", "/mcp")
 # What asks whether we live must hear it, whatever the load.
 ALWAYS = ("/api/v1/health", "/api/schema", "/api/docs")

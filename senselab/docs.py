@@ -6,6 +6,7 @@ from csp.decorators import csp_update
 from django.utils.decorators import method_decorator
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.views import SpectacularSwaggerSplitView
+from rest_framework.negotiation import DefaultContentNegotiation
 
 # Swagger UI sets style attributes; this one page, which shows nobody's data, lets it.
 LENIENT = csp_update({"style-src": ["'self'", "'unsafe-inline'"], "img-src": ["'self'", "data:"]})
@@ -15,6 +16,7 @@ LENIENT = csp_update({"style-src": ["'self'", "'unsafe-inline'"], "img-src": ["'
 class Documentation(SpectacularSwaggerSplitView):
     permission_classes: list[Any] = []
     authentication_classes: list[Any] = []
+    content_negotiation_class = DefaultContentNegotiation
     title = "SenseLab"
 
 

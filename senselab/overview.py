@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from django.db import DatabaseError
 
-from memories import activity, browsing, figures, search
+from memories import activity, browsing, search, tallies
 from memories.activity import Writer
 from memories.browsing import Listed
 from memories.changes import change_reads, moves
@@ -128,7 +128,7 @@ def of(viewer: Viewer, now: datetime) -> Overview:
     """Return the figures of an account; twelve statements, whatever its size."""
     doubted = Search(evidence=DOUBTED, sort="doubt", limit=FEW)
     return Overview(
-        totals=figure(lambda: figures.totals(viewer)),
+        totals=figure(lambda: tallies.of(viewer).total),
         expiring=figure(lambda: search.count(Search(expires_by=now + WEEK), viewer, now)),
         written_this_week=figure(lambda: search.count(Search(since=now - WEEK), viewer, now)),
         days=figure(lambda: outcomes.days(viewer, now, OUTCOME_DAYS)),

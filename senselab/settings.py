@@ -94,6 +94,7 @@ MIDDLEWARE = [
     "senselab.bodies.read_to_the_end",
     "senselab.accounts.middleware.request_id",
     "senselab.accounts.middleware.tell_the_rate",
+    "senselab.short_way.short_way",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -205,15 +206,9 @@ STORAGES = {
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        "style-src": [SELF],
+        **{key: [NONE] for key in ("default-src", "base-uri", "frame-ancestors")},
+        **{key: [SELF] for key in ("script-src", "style-src", "font-src", "connect-src", "form-action")},
         "img-src": [SELF, "data:"],
-        "font-src": [SELF],
-        "connect-src": [SELF],
-        "form-action": [SELF],
-        "base-uri": [NONE],
-        "frame-ancestors": [NONE],
     }
 }
 X_FRAME_OPTIONS = "DENY"
@@ -233,6 +228,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["senselab.accounts.keys.KeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["senselab.accounts.keys.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "senselab.negotiation.AlwaysJson",
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "senselab.api.problem_response",

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
+from rest_framework.negotiation import DefaultContentNegotiation
 
 from senselab import docs, door, health, metrics, problems, views
 
@@ -15,7 +16,7 @@ urlpatterns = [
     path("healthz", health.health),
     path("readyz", health.ready),
     path("metrics", metrics.metrics),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema/", SpectacularAPIView.as_view(content_negotiation_class=DefaultContentNegotiation), name="schema"),
     path("api/docs/", docs.Documentation.as_view(url_name="schema"), name="api_docs"),
     path("api/", problems.no_route),
     path("api/<path:rest>", problems.no_route),

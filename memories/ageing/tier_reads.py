@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from memories import figures, rows
+from memories import rows, tallies
 from memories.ageing import silence_sql
 from memories.ageing.ranking import HEADS, Branch, fetch
 from memories.models import TierDay
@@ -42,7 +42,7 @@ class Distribution:
 
 
 def distribution(viewer: Viewer, branch: str = "main") -> Distribution:
-    totals = figures.totals(viewer, branch)
+    totals = tallies.of(viewer, branch).total
     policy = viewer.policy
     return Distribution(totals.hot, totals.warm, totals.cold, policy.hot_capacity, policy.warm_capacity)
 

@@ -7,10 +7,9 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import figures
+from memories import figures, tallies
 from memories.api import docs, identity
 from memories.api.entries import truth
-from memories.figures import Totals
 from memories.viewers import Viewer
 from senselab import api
 
@@ -25,19 +24,19 @@ class Stats(APIView):
 
 
 def stats(viewer: Viewer, *, breakdown: bool) -> dict[str, Any]:
-    by_path, by_agent = figures.by_path(viewer), figures.by_agent(viewer)
-    total = sum(by_path.values(), Totals())
-    ends = figures.extremes(viewer, timezone.now())
+    tally = tallies.of(viewer)
+    total, (oldest, newest) = tally.total, figures.ages(viewer)
+    ends = tallies.extremes(viewer, tally, timezone.now())
     told: dict[str, Any] = {
         "total_entries": total.entries,
-        "total_entities": sum(sums.entries > 0 for sums in by_path.values()),
-        "total_agents": len(by_agent),
+        "total_entities": tally.health.entities,
+        "total_agents": len(tally.agents),
         "confidence_avg": total.confidence_avg,
         "confidence_min": ends.confidence_min,
         "confidence_max": ends.confidence_max,
         "outcome_linked_count": total.outcome_linked,
-        "oldest_entry_at": ends.oldest,
-        "newest_entry_at": ends.newest,
+        "oldest_entry_at": oldest,
+        "newest_entry_at": newest,
         "total_recalls": total.recalls,
         "recalled_tokens_saved": total.tokens_saved,
         "entries_this_week": ends.this_week,
@@ -54,11 +53,11 @@ def stats(viewer: Viewer, *, breakdown: bool) -> dict[str, Any]:
             name: getattr(total, name) for name in ("untested", "validated", "contested", "discredited")
         },
         "tier_counts": {"hot": total.hot, "warm": total.warm, "archive": total.cold},
-        "entity_confidence": figures.health(by_path.values()),
+        "entity_confidence": tally.health.told,
     }
     if breakdown:
-        told["agents"] = {agent: sums.entries for agent, sums in by_agent.items()}
-        told["entities"] = {path: sums.entries for path, sums in by_path.items() if sums.entries}
+        told["agents"] = tally.agents
+        told["entities"] = tallies.entities(viewer, tally)
     return told
 
 

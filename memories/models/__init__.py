@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from memories.models.counting import Counter, CounterDelta, Reading, Recall
+from memories.models.counting import Counter, CounterDelta, Folding, Reading, Recall
 from memories.models.history import ChangeSet, Commit, Effect, EntryVersion
 from memories.models.likeness import AlikePair
 from memories.models.review import BulkItem, BulkRun, Comment, Evidence, ReviewMark, ReviewTrace
@@ -35,6 +35,7 @@ __all__ = [
     "EntryText",
     "EntryVersion",
     "Evidence",
+    "Folding",
     "JobRun",
     "PolicyVersion",
     "Reading",

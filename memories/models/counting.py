@@ -96,7 +96,24 @@ class CounterDelta(Sums):
     account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
 
     class Meta:
-        indexes = [models.Index("account", "id", name="deltas_to_fold")]
+        indexes = [
+            models.Index("account", "id", name="deltas_to_fold"),
+            models.Index("account", "id", name="deltas_of_writes", condition=models.Q(recalls=0)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.entries:+d} under {self.entity_path}"
+
+
+class Folding(models.Model):
+    """Another mark whenever the folded sums of an account changed, set by a trigger: who kept sums asks whether it is
+    still the same."""
+
+    # Without a constraint of its own: a trigger writes it beside the sums, which have one.
+    account = models.OneToOneField(
+        Account, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+", primary_key=True
+    )
+    mark = models.UUIDField()
+
+    def __str__(self) -> str:
+        return f"folded as {self.mark}"

@@ -101,6 +101,16 @@ class Search:
         return bool(self.entity_path or self.key_prefix)
 
     @property
+    def is_in_one_entity(self) -> bool:
+        """Tell whether it looks at one entity alone, whose entries are few enough to be looked at one by one."""
+        return bool(self.entity_path) and not self.descendants
+
+    @property
+    def is_planned_anew(self) -> bool:
+        """Tell whether how to find it best depends on how rare its words are."""
+        return bool(self.words) and not self.is_in_one_entity
+
+    @property
     def needs_claim(self) -> bool:
         """Tell whether its conditions look at claims."""
         return bool(self.pattern_ref) or not self.artifacts

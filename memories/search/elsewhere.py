@@ -14,7 +14,7 @@ from senselab import pipeline
 
 # Fewer hits are little; counted is no further than this.
 LITTLE = 3
-COUNTED = 1_000
+COUNTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ def of(search: Search, viewer: Viewer, now: datetime, *, found: int) -> Elsewher
     values: dict[str, Any] = {}
     for name, less in asked.items():
         made = less.conditions(viewer, now)
-        source = f"memories_entry e {CLAIMED} {RECALLED} {made.where}"
+        claims = CLAIMED if less.needs_claim else ""
+        source = f"memories_entry e {claims} {RECALLED} {made.where}"
         counts[name] = f"(SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {found + COUNTED}) s)"
         values |= made.values
     with pipeline.planned_anew(), connection.cursor() as cursor:

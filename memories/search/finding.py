@@ -39,7 +39,7 @@ def find(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
     made = search.conditions(viewer, now)
     values = {**made.values, "limit": search.limit, "offset": search.offset}
     sql = _sorted_first(made, search) if _is_narrow(search) else _one_after_the_other(made, search)
-    with pipeline.planned_anew(search.words != ""):
+    with pipeline.planned_anew(search.is_planned_anew):
         return rows.select(sql, values)
 
 
@@ -69,7 +69,7 @@ def page(search: Search, viewer: Viewer, now: datetime, *, letters: int | None =
         made.add(comparison, **{f"after_{i}": value for i, value in enumerate(search.after)})
     values = {**made.values, "limit": search.limit + 1, "letters": letters}
     heads = rows.HEADS if letters is None else rows.HEADS.replace("c.value,", "left(c.value, %(letters)s),")
-    with pipeline.planned_anew(search.words != ""):
+    with pipeline.planned_anew(search.is_planned_anew):
         found = rows.select(f"{heads} {made.where} ORDER BY {ORDERS[search.sort]} LIMIT %(limit)s", values)
     more = len(found) > search.limit
     shown = found[: search.limit]
@@ -82,7 +82,7 @@ def count(search: Search, viewer: Viewer, now: datetime, *, most: int | None = C
     source = f"memories_entry e {CLAIMED}" if search.needs_claim else "memories_entry e"
     limit = f"LIMIT {most + 1}" if most is not None else ""
     sql = f"SELECT count(*) FROM (SELECT 1 FROM {source} {RECALLED} {made.where} {limit}) s"
-    with pipeline.planned_anew(search.words != ""), connection.cursor() as cursor:
+    with pipeline.planned_anew(search.is_planned_anew), connection.cursor() as cursor:
         cursor.execute(sql, made.values)
         return int(cursor.fetchone()[0])
 
@@ -116,8 +116,12 @@ def _picked(arms: list[str], order: str) -> str:
 
 
 def _is_narrow(search: Search) -> bool:
-    """Tell whether a word of a search is so rare that its hits are sorted sooner than an index is walked."""
-    if not search.words or search.in_parts or search.sort not in BY_ENTRY:
+    """Tell whether the hits of a search are so few that they are sorted sooner than an index is walked."""
+    if not search.words or search.sort not in BY_ENTRY:
+        return False
+    if search.is_in_one_entity:
+        return True
+    if search.in_parts:
         return False
     known, stems = rarity.sampled(), rarity.stems(ranking.words_of(search))
     # How many words begin with a prefix is not known.
@@ -138,12 +142,13 @@ def _sorted_first(made: Conditions, search: Search) -> str:
 
 
 def _by_relevance(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
-    most = search.offset + search.limit
-    ranked = ranking.candidates(viewer, search, now, most)[search.offset :]
-    values = {**viewer.parameters, "ids": [candidate.entry_id for candidate in ranked]}
-    sql = f"""{rows.HEADS} WHERE {viewer.visible()} AND e.id = ANY(%(ids)s::bigint[])
-              ORDER BY array_position(%(ids)s::bigint[], e.id)"""
-    return rows.select(sql, values)
+    if not search.asked.terms:
+        return []
+    best = ranking.statement(viewer, search, now, search.offset + search.limit)
+    sql = f"""{rows.HEADS} JOIN {best.sql} b ON b.id = e.id WHERE {viewer.visible()}
+              ORDER BY b.is_artifact, b.rank DESC, e.settled_confidence DESC, e.id OFFSET %(offset)s::bigint"""
+    with pipeline.planned_anew(search.is_planned_anew):
+        return rows.select(sql, {**best.values, "offset": search.offset})
 
 
 def _text(value: Any) -> str:

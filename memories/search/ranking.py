@@ -70,7 +70,7 @@ def candidates(viewer: Viewer, search: Search, now: datetime, limit: int) -> lis
     if not search.asked.terms:
         return []
     best = statement(viewer, search, now, limit)
-    with pipeline.planned_anew():
+    with pipeline.planned_anew(search.is_planned_anew):
         (found,) = pipeline.fetch((f"SELECT b.id, b.rank, b.is_artifact FROM {best.sql} b", best.values))
         return [Candidate(*row) for row in found]
 

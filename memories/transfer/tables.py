@@ -28,6 +28,7 @@ STAYS = {
     "memories_bulkitem": "Work on its way; what it decided stands in its change set.",
     "memories_counter": "Counted anew from the entries; recalls and tokens travel as figures.",
     "memories_counterdelta": "Counted anew from the entries; recalls and tokens travel as figures.",
+    "memories_folding": "Counted anew from the entries.",
     "memories_entrytext": "Made anew from names and value.",
     "memories_uploadpart": "A file on its way in.",
     "memories_jobrun": "What the jobs of one installation did, and when.",

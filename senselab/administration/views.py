@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import figures
+from memories import tallies
 from memories.api import identity, screened
 from memories.rules import names
 from memories.viewers import Viewer
@@ -155,14 +155,15 @@ class Usage(APIView):
         caller: Caller = request.user
         seen = identity.viewer_of(request, "")
         viewer = Viewer(seen.account_id, seen.policy, sees_all=True)
-        totals = figures.totals(viewer)
+        tally = tallies.of(viewer)
+        totals = tally.total
         keys = accounts.keys_of(caller.account_id)
         body = {
             "entries": totals.entries,
             "superseded": totals.superseded,
             "archived": totals.archived,
-            "entities": sum(sums.entries > 0 for sums in figures.by_path(viewer).values()),
-            "agents": len(figures.by_agent(viewer)),
+            "entities": tally.health.entities,
+            "agents": len(tally.agents),
             "recalls": totals.recalls,
             "api_keys": sum(key.revoked_at is None for key in keys),
             "quotas": {"entries": 0, "api_keys": 0, "users": 0},

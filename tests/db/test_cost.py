@@ -91,7 +91,7 @@ READS: dict[str, tuple[Callable[[Caller], HttpResponse], int]] = {
     "history": (lambda bot: bot.get("history", **NAME), 3),
     "why": (lambda bot: bot.get("why", **NAME), 5),
     "diff": (lambda bot: bot.get("diff", **NAME), 4),
-    "stats": (lambda bot: bot.get("stats"), 4),
+    "stats": (lambda bot: bot.get("stats"), 3),
     "entities": (lambda bot: bot.get("entities"), 3),
     "outcomes": (lambda bot: bot.get("outcomes"), 3),
     "change sets": (lambda bot: bot.get("change-sets"), 2),

@@ -82,7 +82,7 @@ def test_while_calls_are_sent_away_others_wait_for_less():
     assert gate.patience == 10
     assert gate.enter()
     assert not gate.enter()
-    assert gate.patience == 2
+    assert gate.patience == 1
     now[0] += 1
     assert gate.patience == 10
 
