@@ -81,7 +81,8 @@ IN_KEY_ORDER = " ORDER BY e.branch, e.entity_path, e.key, e.owner"
 def state_of(columns: Sequence[Any]) -> State:
     """Return the state that a row's columns, in the order of STATE, hold."""
     # Of the columns one is a list, wherever it comes from.
-    return State(*columns[:VALIDATORS], tuple(columns[VALIDATORS]), *columns[VALIDATORS + 1 :])
+    values: Any = (*columns[:VALIDATORS], tuple(columns[VALIDATORS]), *columns[VALIDATORS + 1 :])
+    return State(*values)
 
 
 def plain(columns: Sequence[Any]) -> list[Any]:

@@ -188,7 +188,7 @@ DATABASE_URL = DATABASE_URL or postgres.url(DATA_DIR)
 # A hot standby of the same database, for pages and searches (senselab/replicas.py). A machine that is gone is silent.
 REPLICA_URL = secret_of(env.str("REPLICA_URL", default=""), env.str("REPLICA_URL_FILE", default=""))
 SOON = {"connect_timeout": 2, "tcp_user_timeout": 5000} if REPLICA_URL else {}
-DATABASES = {"default": database(DATABASE_URL, **SOON)}
+DATABASES = {"default": database(DATABASE_URL, **SOON)}  # type: ignore[arg-type]
 DATABASES |= {"standby": database(REPLICA_URL, said="REPLICA_URL", **SOON)} if REPLICA_URL else {}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

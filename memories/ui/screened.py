@@ -44,4 +44,4 @@ def strike(request: HttpRequest) -> None:
         for name, texts in json.loads(kept).items():
             form.setlist(name, texts)
         form._mutable = False
-        request.POST = form
+        request.POST = form  # type: ignore[assignment]
