@@ -246,6 +246,19 @@ def torment(product: Product, seconds: float) -> list[float]:
     return back
 
 
+def until_it_connects(address: str) -> None:
+    """Return once the database, which may have been killed last, lets somebody in; some pages open without it."""
+    ends = time.monotonic() + PATIENCE
+    while True:
+        try:
+            psycopg.connect(address).close()
+            return
+        except psycopg.OperationalError:
+            if time.monotonic() > ends:
+                raise
+        rest(0.5)
+
+
 def faults(address: str, results: list[Any]) -> list[str]:
     """Return what is not as it was acknowledged."""
     found = []
@@ -312,6 +325,7 @@ def soaked(product: Product, seconds: float) -> list[str]:
         back = torment(product, seconds)
         results = told()
     product.wait()
+    until_it_connects(postgres.url(product.data))
     statuses = sum((one for _, _, _, one in results), Counter())
     print(f"  answers: {dict(statuses)}; kills: {len(back)}; longest away {max(back, default=0):.1f} s")
     found = faults(postgres.url(product.data), results)
