@@ -115,7 +115,8 @@ class Place:
 
 SETTINGS = (
     *("policy", "data", "own", "security", "add_app", "add_passkey", "recovery_codes", "remove_factor", "identity"),
-    *("keys", "rotate_key", "people", "invite", "reset_link", "audit"),
+    *("keys", "rotate_key", "revoke_key", "people", "invite", "reset_link", "audit"),
+    *("change_role", "remove_person", "reset_factors", "know_email", "withdraw_invitation", "require_factors"),
 )
 PLACES = (
     Place("overview", "Overview", "layout-dashboard", "o"),

@@ -21,12 +21,12 @@ from senselab.ui import for_admins, render_page
 
 WORDS = {
     "values": "values, with their references, words and vectors",
-    "reasons": "acts: the reasons given for them",
+    "reasons": "reasons that were given",
     "evidence": "descriptions of evidence",
     "comments": "comments",
-    "outcomes": "outcomes that relied on it: what the tasks were about and answered",
-    "traces": "traces that tell of it: everything but that there was one",
-    "events": "events on timelines: summary and details",
+    "outcomes": "outcomes that relied on it, with what the tasks were about and answered",
+    "traces": "traces that tell of it, but that there was one",
+    "events": "events on timelines, with summary and details",
     "edges": "edges of the graph",
 }
 

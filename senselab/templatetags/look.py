@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from senselab import bars, difftext, drawings, jsontext, marks, wording
+from senselab import bars, browsers, difftext, drawings, jsontext, marks, wording
 
 register = template.Library()
 
@@ -33,6 +33,7 @@ register.filter("signed", wording.signed)
 register.filter("standing", lambda tier: wording.STANDINGS.get(tier, "Unknown"))
 register.filter("tier_word", marks.tier_word)
 register.filter("cut", wording.cut)
+register.filter("browser", browsers.named)
 register.filter("shown", marks.shown)
 register.filter("below", wording.below)
 register.filter("key_word", wording.key_label)

@@ -24,7 +24,7 @@ def told(account):
 def test_it_says_what_goes_and_what_it_does_not_reach(admin, told):
     page = Page(admin.get(ENTRY))
     assert page.status == 200
-    for words in ("values, with their references", "outcomes that relied on it", "backups", "replicas", "shop/retry"):
+    for words in ("Values, with their references", "Outcomes that relied on it", "backups", "replicas", "shop/retry"):
         assert words in page.text
 
 
