@@ -1,7 +1,10 @@
 """Words made to harm: markup, formulas, and characters that make one text look like another."""
 
+import secrets
+
 from memories.models import Entry
 from outcomes.models import Outcome
+from senselab.accounts.models import Person
 from tests.walls import world
 from tests.walls.world import World
 
@@ -20,6 +23,8 @@ def misleading(text: str, alike: str, names: tuple[str, ...]) -> bool:
 
 def spoilt(account) -> World:
     """Fill an account with hostile words, and name what of it pages can be asked for."""
+    # A test in a browser commits, and its person has the name.
+    Person.objects.filter(username=f"{HOSTILE}-ada").update(username=f"before {secrets.token_hex(8)}")
     w = world.found(account, HOSTILE)
     vars(w).update(world.said_with(HOSTILE, {name: vars(w)[name] for name in world.NAMES}))
     w.id = Entry.objects.get(account=account, entity_path=w.path, key=w.key).pk
