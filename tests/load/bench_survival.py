@@ -3,6 +3,7 @@
 `python -m tests.load.bench_survival [ENTRIES] [VERSIONS]` makes a database of its own and drops it.
 """
 
+import filecmp
 import os
 import resource
 import sys
@@ -116,7 +117,7 @@ def main(entries: int, versions: int) -> None:
         print(f"  {one.stat().st_size / 1e6:.0f} MB")
         print(f"  {measured('import', lambda: load(copy, one)):,} lines")
         measured("export of the copy", lambda: save(copy, other))
-        print(f"  {'the same' if one.read_bytes() == other.read_bytes() else 'NOT THE SAME'}")
+        print(f"  {'the same' if filecmp.cmp(one, other, shallow=False) else 'NOT THE SAME'}")
         print(f"  {measured('verify', lambda: check(copy))} do not fit")
 
 
