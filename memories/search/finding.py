@@ -119,10 +119,8 @@ def _is_narrow(search: Search) -> bool:
     """Tell whether the hits of a search are so few that they are sorted sooner than an index is walked."""
     if not search.words or search.sort not in BY_ENTRY:
         return False
-    if search.is_in_one_entity:
+    if search.is_in_one_entity or search.in_parts:
         return True
-    if search.in_parts:
-        return False
     known, stems = rarity.sampled(), rarity.stems(ranking.words_of(search))
     # How many words begin with a prefix is not known.
     shares = [known.share(term, stems) for term in search.asked.terms if not term.query.endswith(":*")]
@@ -137,7 +135,9 @@ def _sorted_first(made: Conditions, search: Search) -> str:
               WHERE {group} ORDER BY {order} LIMIT {MOST})"""
         for place, group in enumerate(("NOT c.is_artifact", "c.is_artifact"))
     ]
-    hits = f"SELECT {HIT} FROM memories_entry e {claims} {RECALLED} {made.where}"
+    # What names have in parts nobody sampled: walking an index for it may end nowhere.
+    most = f"LIMIT {SORTED}" if search.in_parts else ""
+    hits = f"SELECT {HIT} FROM memories_entry e {claims} {RECALLED} {made.where} {most}"
     return f"WITH hits AS MATERIALIZED ({hits}), {_picked(arms, order)}"
 
 
