@@ -94,7 +94,8 @@ def of_model(
         if many is None:
             cursor.execute(MANY, {"account": viewer.account_id, "model": name})
             (many,) = cursor.fetchone()
-        is_exact = many <= table.EXACT
+        # Of one entity an index of all would find few.
+        is_exact = many <= table.EXACT or search.is_in_one_entity
         # An index that is told a literal can be used; a sum of distance and nothing keeps it out.
         order = f"({distance}) + 0" if is_exact else distance
         literal = name.replace("'", "''").replace("%", "%%")
