@@ -20,7 +20,8 @@ SESSIONS = """
       FROM outcomes_outcome o
      WHERE o.account_id = %(account)s AND o.committed_at >= %(since)s AND NOT o.replayed{within}
        AND (%(agent)s::text IS NULL OR o.agent_id = %(agent)s)
-       AND (%(path)s::text IS NULL OR o.entity_paths @> ARRAY[%(path)s]::text[] OR EXISTS (
+       AND (%(path)s::text IS NULL
+            OR (o.entity_paths @> ARRAY[%(path)s]::text[] AND o.agent_id <> ALL(%(silent)s::text[])) OR EXISTS (
             SELECT 1 FROM memories_effect f JOIN memories_entry e ON e.account_id = f.account_id AND e.id = f.entry_id
              WHERE f.account_id = %(account)s AND f.outcome_id = o.id AND e.entity_path = %(path)s AND {visible}))
      ORDER BY o.committed_at DESC, o.id DESC LIMIT %(most)s
@@ -41,7 +42,7 @@ EFFECTS = """
 """
 EXPORT = """
     SELECT o.task_input, o.response_text, o.outcome_type, o.outcome_ref, o.entity_paths, o.situation,
-           o.outcome_type = ANY(%(good)s), o.committed_at, o.causal_entry_keys,
+           o.outcome_type = ANY(%(good)s), o.committed_at, o.agent_id, o.causal_entry_keys,
            o.causal_entry_versions::text, o.attempts::text
       FROM outcomes_outcome o
      WHERE o.account_id = %(account)s AND NOT o.replayed AND o.task_input <> '' AND o.response_text <> ''
@@ -60,9 +61,10 @@ def _rows(sql: str, viewer: Viewer, **values: Any) -> list[tuple[Any, ...]]:
 
 def sessions(viewer: Viewer, since: datetime, *, agent: str | None, path: str | None) -> tuple[list[Session], bool]:
     """Return tasks that ended since a moment, oldest first, and whether there were more than 5,000."""
-    if path and privacy.hidden_paths(viewer, [path]):
+    silent = privacy.silent_at(viewer, path) if path else []
+    if silent is None:
         return [], False
-    found = _rows(SESSIONS, viewer, since=since, agent=agent, path=path, most=MOST + 1)
+    found = _rows(SESSIONS, viewer, since=since, agent=agent, path=path, silent=silent, most=MOST + 1)
     told = [Session(at, success, verified, tuple(paths)) for at, success, verified, paths in found[:MOST]]
     return told[::-1], len(found) > MOST
 
@@ -84,13 +86,18 @@ def told_tasks(viewer: Viewer, *, path: str | None, most: int) -> list[dict[str,
     """Return tasks with what was asked and answered, newest first, cleaned of what the viewer may not see."""
     names = ("prompt", "response", "outcome_type", "outcome_ref", "entity_paths", "situation", "success", "at")
     found = [
-        {**dict(zip(names, row, strict=True)), "keys": _keys(keys, versions, attempts)}
-        for *row, keys, versions, attempts in _rows(EXPORT, viewer, path=path, most=most)
+        {**dict(zip(names, row, strict=True)), "by": by, "keys": _keys(keys, versions, attempts)}
+        for *row, by, keys, versions, attempts in _rows(EXPORT, viewer, path=path, most=most)
     ]
-    hidden = privacy.hidden(viewer, [key for row in found for key in row["keys"]]).keys
-    secret = privacy.hidden_paths(viewer, [place for row in found for place in row["entity_paths"]])
-    # What relied on somebody's private entry may repeat it.
-    return [row for row in found if not hidden & set(row["keys"]) and not secret & set(row["entity_paths"])]
+    keys, places = ([name for row in found for name in row[names]] for names in ("keys", "entity_paths"))
+    hidden = privacy.hidden(viewer, keys, places)
+    return [row for row in found if not _may_repeat(row, hidden)]
+
+
+def _may_repeat(row: dict[str, Any], hidden: privacy.Hidden) -> bool:
+    """Tell whether a task relied on what is hidden, and its words may repeat that."""
+    named = any(hidden.hides_path(row["by"], place) for place in row["entity_paths"])
+    return named or hidden.relied_on(row["by"], row["keys"])
 
 
 def _keys(keys: list[str], versions: str, attempts: str) -> list[str]:

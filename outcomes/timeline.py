@@ -46,16 +46,15 @@ TOLD = """
 """
 # Not when it names a path outside the globs of the key that asks.
 WITHIN = " AND (t.entity_path = '' OR (TRUE{within}))"
-# Not when it names what is somebody else's private entry, and nothing the viewer may see.
+# Not when whoever told it names a private entry of its own; in another's mouth the name is but a guess. That somebody
+# has read from an agent, the reader tells.
 SEEN = """
     (t.key = '' OR NOT EXISTS (
         SELECT 1 FROM memories_entry p
          WHERE p.account_id = %(account)s AND p.entity_path = t.entity_path AND p.key = t.key
            AND p.owner <> '' AND NOT p.owner = ANY(%(owners)s)
-           AND (p.owner IN (t.agent_id, t.actor_agent_id) OR NOT EXISTS (
-                SELECT 1 FROM memories_entry s
-                 WHERE s.account_id = %(account)s AND s.branch = p.branch AND s.entity_path = p.entity_path
-                   AND s.key = p.key AND s.owner = ANY(%(owners)s)))))
+           AND (p.owner = t.actor_agent_id
+                OR (p.owner = t.agent_id AND (t.event_type <> 'cross_agent_read' OR t.actor_agent_id = '')))))
 """
 
 

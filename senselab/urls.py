@@ -1,10 +1,20 @@
 """Where requests go: agents at /api/v1/, people at /."""
 
-from django.urls import include, path
+from django.urls import include, path, register_converter
+from django.urls.converters import StringConverter
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.negotiation import DefaultContentNegotiation
 
 from senselab import docs, door, health, metrics, problems, views
+
+
+class Anything(StringConverter):
+    """What follows, line breaks included, at which `path` ends."""
+
+    regex = "(?s:.+)"
+
+
+register_converter(Anything, "anything")
 
 urlpatterns = [
     path("api/v1/", include("memories.api.urls")),
@@ -19,7 +29,7 @@ urlpatterns = [
     path("api/schema/", SpectacularAPIView.as_view(content_negotiation_class=DefaultContentNegotiation), name="schema"),
     path("api/docs/", docs.Documentation.as_view(url_name="schema"), name="api_docs"),
     path("api/", problems.no_route),
-    path("api/<path:rest>", problems.no_route),
+    path("api/<anything:rest>", problems.no_route),
     path("", views.overview, name="overview"),
     path("login/", door.LogIn.as_view(), name="login"),
     path("login/second-factor/", door.second_factor, name="second_factor"),

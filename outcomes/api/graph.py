@@ -179,11 +179,12 @@ class PostEdge(APIView):
         refuse_what_cannot_be_kept(provenance, "/provenance")
         said = provenance.get("agent_id")
         # A bound key tells nothing in another agent's name.
-        identity.agent_of(request, said if isinstance(said, str) and said else None, writes=True)
+        agent_id = identity.agent_of(request, said if isinstance(said, str) and said else None, writes=True)
         edge = Told(
             source=names.clean_reference(body.source_entity, 0, "/source_entity"),
             relation=names.clean_name(body.relation, pointer="/relation"),
             target=names.clean_reference(body.target_entity, 0, "/target_entity"),
+            agent_id=agent_id,
             source_type=names.clean_name(body.source_type or "entry", pointer="/source_type"),
             target_type=names.clean_name(body.target_type or "entry", pointer="/target_type"),
             branch=names.clean_name(body.branch, pointer="/branch") if body.branch else "main",

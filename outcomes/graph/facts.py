@@ -120,6 +120,8 @@ class Edge:
     confidence: float = 1.0
     evidence_count: int = 1
     provenance: dict[str, Any] = field(default_factory=dict)
+    # Who says so; None: nobody knows any more.
+    teller: str | None = None
 
     @property
     def same(self) -> tuple[str, str, str]:
@@ -138,7 +140,7 @@ def splits(names: Iterable[str]) -> tuple[list[str], list[str]]:
 def around(
     viewer: Viewer, names: Sequence[str], branches: Sequence[str], *, out: bool, into: bool, now: datetime
 ) -> list[Edge]:
-    """Return what the tables know of edges that leave some nodes or lead into them, each once with its count."""
+    """Return what the tables know of edges that leave some nodes or lead into them, as often as they know it."""
     paths, keys = splits(names)
     values = {
         **viewer.parameters,
@@ -155,15 +157,18 @@ def around(
     parts = [sql.format(visible=viewer.visible()) for sql, wanted in [*leaving, *leading] if wanted]
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(f"({part})" for part in parts), values)
-        return list(_gathered(cursor.fetchall()))
+        return [
+            Edge(*row, at, at, provenance={"agent_id": agent}, teller=agent) for *row, at, agent in cursor.fetchall()
+        ]
 
 
-def _gathered(rows: Iterable[tuple[Any, ...]]) -> Iterable[Edge]:
+def gathered(edges: Iterable[Edge]) -> dict[tuple[str, str, str], Edge]:
+    """Return edges each once, by what makes them one, with the count of all; the rest is as the first one says."""
     found: dict[tuple[str, str, str], Edge] = {}
-    for source, source_type, relation, target, target_type, at, agent in rows:
-        edge = Edge(source, source_type, relation, target, target_type, at, at, provenance={"agent_id": agent})
+    for edge in edges:
         known = found.setdefault(edge.same, edge)
         if known is not edge:
-            known.evidence_count += 1
-            known.first_seen, known.last_seen = min(known.first_seen, at), max(known.last_seen, at)
-    return found.values()
+            known.evidence_count += edge.evidence_count
+            known.first_seen = min(known.first_seen, edge.first_seen)
+            known.last_seen = max(known.last_seen, edge.last_seen)
+    return found

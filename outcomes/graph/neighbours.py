@@ -1,6 +1,6 @@
 """Neighbours of a node, breadth first, each edge once: what clients told and what the tables know by themselves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from memories.viewers import Viewer
 from outcomes.graph import facts
 from outcomes.graph.facts import Edge
 from outcomes.querysets import privacy
+from outcomes.querysets.privacy import Hidden
 
 DEPTH = 5
 # Of one level at most so many edges are looked at, those told last, so that a node everybody knows stays cheap.
@@ -19,8 +20,8 @@ LOOKED_AT = 2_000
 # A level goes on from at most so many nodes.
 FRONT = 300
 TOLD = """
-    SELECT g.source_entity, g.source_type, g.relation, g.target_entity, g.target_type, g.first_seen, g.last_seen,
-           g.confidence, g.evidence_count, g.provenance::text
+    SELECT g.id, g.source_entity, g.source_type, g.relation, g.target_entity, g.target_type, g.first_seen, g.last_seen,
+           g.confidence, g.evidence_count, g.provenance::text, coalesce(g.agent_id, g.provenance->>'agent_id')
       FROM outcomes_edge g
      WHERE g.account_id = %(account)s AND g.branch = ANY(%(branches)s) AND g.{side} = ANY(%(names)s)
        AND g.confidence >= %(least)s AND (%(relation)s = '' OR g.relation = %(relation)s)
@@ -49,7 +50,7 @@ class Asked:
 
 def neighbours(viewer: Viewer, asked: Asked) -> list[Edge]:
     """Return edges around a node, the nearest first; three statements a level."""
-    if privacy.hidden(viewer, [asked.entity]).keys:
+    if not viewer.reaches_key(asked.entity):
         return []
     found: dict[tuple[str, str, str], Edge] = {}
     visited, front = {asked.entity}, [asked.entity]
@@ -77,12 +78,23 @@ def _ends(asked: Asked, edge: Edge, front: set[str]) -> Iterable[str]:
 def _level(viewer: Viewer, asked: Asked, front: Sequence[str]) -> list[Edge]:
     known = facts.around(viewer, front, asked.branches, out=asked.out, into=asked.into, now=asked.now)
     wanted = [edge for edge in known if asked.relation in ("", edge.relation) and edge.confidence >= asked.least]
+    told = _told(viewer, asked, front)
+    hidden = privacy.hidden(viewer, {name for edge in [*wanted, *told] for name in (edge.source, edge.target)})
     # An edge that was told says more: how often, and by whom.
-    edges = {edge.same: edge for edge in [*wanted, *_told(viewer, asked, front)]}
-    names = {name for edge in edges.values() for name in (edge.source, edge.target)}
-    hidden = privacy.hidden(viewer, names).keys
-    seen = [edge for edge in edges.values() if edge.source not in hidden and edge.target not in hidden]
-    return sorted(seen, key=lambda edge: (edge.last_seen, edge.same), reverse=True)
+    edges = facts.gathered(_seen(wanted, hidden)) | facts.gathered(_seen(told, hidden))
+    return sorted(edges.values(), key=lambda edge: (edge.last_seen, edge.same), reverse=True)
+
+
+def _seen(edges: Iterable[Edge], hidden: Hidden) -> Iterator[Edge]:
+    """Yield edges but those whose teller names its own private entry: in another's mouth the name is but a guess."""
+    for edge in edges:
+        ends = (edge.source, edge.target)
+        if edge.teller is None:
+            hides = not hidden.keys.isdisjoint(ends)
+        else:
+            hides = any(hidden.hides_name(edge.teller, end) for end in ends)
+        if not hides:
+            yield edge
 
 
 def _told(viewer: Viewer, asked: Asked, front: Sequence[str]) -> list[Edge]:
@@ -95,10 +107,11 @@ def _told(viewer: Viewer, asked: Asked, front: Sequence[str]) -> list[Edge]:
         "relation": asked.relation,
         "most": LOOKED_AT,
     }
-    sql = " UNION ALL ".join(f"({TOLD.format(side=side)})" for side in sides)
+    # Found from both ends an edge is one edge.
+    sql = " UNION ".join(f"({TOLD.format(side=side)})" for side in sides)
     with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return [Edge(*(*row[:9], msgspec.json.decode(row[9]))) for row in cursor.fetchall()]
+        cursor.execute(f"SELECT * FROM ({sql}) AS told ORDER BY last_seen DESC, id DESC", values)
+        return [Edge(*row, msgspec.json.decode(said), teller) for _, *row, said, teller in cursor.fetchall()]
 
 
 def told(edge: Edge) -> dict[str, Any]:

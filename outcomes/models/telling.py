@@ -79,10 +79,11 @@ class Event(models.Model):
 
 
 class Edge(models.Model):
-    """That one thing has to do with another; told again it counts again, and no index holds what that changes."""
+    """That one thing has to do with another, as one agent tells it; told again it counts again, and no index holds what
+    that changes."""
 
     account = models.ForeignKey(Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
-    # SHA-256 of branch, source, relation and target: together they are longer than an index row may be.
+    # SHA-256 of branch, source, relation, target and teller: together they are longer than an index row may be.
     digest = models.BinaryField(max_length=32)
     branch = models.TextField(default="main", db_collation="C")
     source_entity = models.TextField(db_collation="C")
@@ -95,6 +96,8 @@ class Edge(models.Model):
     first_seen = models.DateTimeField()
     last_seen = models.DateTimeField()
     provenance = models.JSONField(default=dict)
+    # Who told it; null of what was told before that was kept.
+    agent_id = models.TextField(null=True, db_collation="C")
 
     class Meta:
         constraints = [

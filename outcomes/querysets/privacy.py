@@ -85,14 +85,6 @@ def hidden(viewer: Viewer, keys: Iterable[str], paths: Iterable[str] = ()) -> Hi
     )
 
 
-def hidden_paths(viewer: Viewer, paths: list[str]) -> set[str]:
-    """Return those of the paths under which there is something, and nothing the viewer may see."""
-    if not paths or viewer.sees_all:
-        return set()
-    private = set(_private(viewer, paths))
-    return private | {path for path in paths if not viewer.reaches_path(path)} if viewer.reaches else private
-
-
 def silent_at(viewer: Viewer, entity_path: str) -> list[str] | None:
     """Return whose tales about a path are kept back: of those who alone have entries there; None: everybody's."""
     if viewer.sees_all:

@@ -40,14 +40,16 @@ AT = f"""
 """
 EXACTLY = "t.entity_path = %(path)s"
 BELOW = "(t.entity_path = %(path)s OR (t.entity_path >= %(below)s AND t.entity_path < %(beyond)s))"
-# A path that stands for nothing but somebody else's private entries does not exist for the caller. OFFSET 0 keeps
-# PostgreSQL from reading all entries of the account for it. Most entities have a shared entry first: as a condition of
-# the index, a list of owners would take four times as long.
+# What an agent did at a path where it has private entries and the caller sees none is for itself; from another's mouth
+# the path is but a guess. OFFSET 0 keeps PostgreSQL from reading all entries of the account for it. Most entities have a
+# shared entry first: as a condition of the index, a list of owners would take four times as long.
 SHOWN = """(EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
                        AND h.entity_path = t.entity_path
                        AND array_position(%(owners)s::text[], h.owner) IS NOT NULL OFFSET 0)
-            OR NOT EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
-                       AND h.entity_path = t.entity_path OFFSET 0))"""
+            OR NOT EXISTS (SELECT 1 FROM memories_entry h
+                         JOIN outcomes_outcome w ON w.account_id = h.account_id AND w.agent_id = h.owner
+                        WHERE h.account_id = %(account)s AND h.branch = %(branch)s AND h.entity_path = t.entity_path
+                          AND w.account_id = %(account)s AND w.id = t.outcome_id OFFSET 0))"""
 PAST = f"""
     SELECT o.id, o.outcome_ref, o.committed_at, o.outcome_type, o.agent_id, o.session_id, o.verified_by,
            left(o.task_input, {TASK_LETTERS}), o.situation,

@@ -1,4 +1,4 @@
-"""Edges of the graph as clients tell them; each is kept once and counts how often it was told."""
+"""Edges of the graph as clients tell them; each is kept once for each teller and counts how often it was told."""
 
 import hashlib
 import json
@@ -12,8 +12,8 @@ from psycopg.types.json import Jsonb
 
 UPSERT = """
     INSERT INTO outcomes_edge AS kept (account_id, digest, branch, source_entity, source_type, relation, target_entity,
-        target_type, confidence, evidence_count, first_seen, last_seen, provenance)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, 1, %s, %s, %s)
+        target_type, confidence, evidence_count, first_seen, last_seen, provenance, agent_id)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, 1, %s, %s, %s, %s)
     ON CONFLICT (account_id, digest) DO UPDATE
        SET evidence_count = kept.evidence_count + 1, last_seen = greatest(kept.last_seen, excluded.last_seen),
            confidence = excluded.confidence, provenance = excluded.provenance
@@ -22,11 +22,12 @@ UPSERT = """
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An edge as it was told, checked."""
+    """An edge as an agent told it, checked."""
 
     source: str
     relation: str
     target: str
+    agent_id: str
     source_type: str = "entry"
     target_type: str = "entry"
     branch: str = "main"
@@ -35,7 +36,7 @@ class Told:
 
     @property
     def digest(self) -> bytes:
-        same = json.dumps([self.branch, self.source, self.relation, self.target], ensure_ascii=True)
+        same = json.dumps([self.branch, self.source, self.relation, self.target, self.agent_id], ensure_ascii=True)
         return hashlib.sha256(same.encode()).digest()
 
 
@@ -54,6 +55,7 @@ def tell(account_id: int, edge: Told, now: datetime) -> None:
         now,
         now,
         Jsonb(dict(edge.provenance)),
+        edge.agent_id,
     ]
     with connection.cursor() as cursor:
         cursor.execute(UPSERT, values)

@@ -32,8 +32,8 @@ REACHED = {
         SELECT g.id FROM outcomes_edge g
          WHERE g.account_id = %(account)s AND (
             g.source_entity = ANY(%(keys)s::text[]) OR g.target_entity = ANY(%(keys)s::text[])
-            OR (%(agent)s <> '' AND (g.provenance->>'agent_id' = %(agent)s OR g.source_entity = %(agent)s
-                                     OR g.target_entity = %(agent)s)))
+            OR (%(agent)s <> '' AND (g.agent_id = %(agent)s OR g.provenance->>'agent_id' = %(agent)s
+                                     OR g.source_entity = %(agent)s OR g.target_entity = %(agent)s)))
     """,
 }
 BLANK = (

@@ -95,7 +95,7 @@ class Player:
         for row in read:
             if row.agent_id != agent:
                 told = {"entity_path": row.entity_path, "key": row.key, "trigger": "read_from"}
-                edge = edges.Told(agent, "learned_from", row.agent_id, "agent", "agent", provenance=told)
+                edge = edges.Told(agent, "learned_from", row.agent_id, agent, "agent", "agent", provenance=told)
                 edges.tell(self.account.pk, edge, now)
                 details = {"source_agent_id": row.agent_id, "version": row.version, **told}
                 summary = f"Read {row.entry_key} from agent '{row.agent_id}'"

@@ -275,6 +275,7 @@ def test_another_account_keeps_its_words(account, other_account, admin, bot, str
     stranger.write("shop/pay", "limit", word)
     stranger.report("T-1", "success", ENTRY_KEY, task_input=word)
     bot.write("shop/pay", "limit", word)
+    bot.post("graph/edges", {"source_entity": "a/1", "relation": "like", "target_entity": "a/2"})
     erase(admin, agent_id="agent/deploy-bot", confirm="agent/deploy-bot", names=True)
     assert stranger.read("shop/pay", "limit")["value"] == word
     assert Outcome.objects.of(other_account.pk).get().task_input == word

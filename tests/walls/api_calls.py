@@ -218,6 +218,12 @@ OF_AGENTS: Table = {
     "briefing": lambda w: [get(), get(entity_path=w.path), get(agent_id=w.agent), get(branch=w.branch, compact="true")],
 }
 ACCOUNT: Table = {
+    "erasures": lambda w: [
+        post(**w.named, preview=True),
+        post(**w.named, owner=w.agent, confirm=w.entry, reason="mine"),
+        post(agent_id=w.agent, preview=True),
+        post(agent_id=w.agent, confirm=w.agent, reason="mine", names=True),
+    ],
     "auth/whoami": lambda w: [get()],
     "health": lambda w: [get()],
     "admin/api-keys": lambda w: [get(), post(name="kanari-keyname", agent_id=w.agent)],
@@ -237,7 +243,7 @@ OUTSIDE: Table = {
     "api/schema/": lambda w: [get()],
     "api/docs/": lambda w: [get()],
     "api/": lambda w: [get(), post()],
-    "api/<path:rest>": lambda w: [at(get(), rest=f"v1/{w.path}")],
+    "api/<anything:rest>": lambda w: [at(get(), rest=f"v1/{w.path}"), at(get(), rest=f"v1/{w.path}\n")],
     "health": lambda w: [get()],
     "healthz": lambda w: [get()],
     "readyz": lambda w: [get()],

@@ -11,7 +11,11 @@ from django.db import connection, transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from senselab.accounts import services as accounts
+from senselab.accounts.models import Account
+
 CANARY = "kanari"
+SCOPES = ("read", "write", "review", "admin")
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -125,13 +129,20 @@ VARYING = (
     (r"(/changes/|/runs/|/review/undo/|item=|/keys/|people/|invitations/|sign-ins/|/outcomes/)\d+", r"\1N"),
     (r"\b[0-9a-f]{64}\b|\b[0-9a-f]{12}\b|\b[0-9a-f]{32}\b", "HEX"),
     (r"(\d+\.\d\d)\d+(e-\d+)?", r"\1"),
+    (r"\beyJ[\w-]+", "CURSOR"),
+    (r"base64,[\w+/=]+|\b[A-Z2-7]{32}\b|\b([A-Z2-7]{4} ){7}[A-Z2-7]{4}\b", "SECRET"),
+    (r"(challenge&quot;: &quot;)[\w-]+", r"\1CHALLENGE"),
 )
 
 
 def told_by(response: Any) -> str:
     """Return an answer as text: status, headers and body, without what differs between any two calls."""
     headers = sorted(f"{name}: {value}" for name, value in response.headers.items() if name not in KEPT_BACK)
-    text = "\n".join([str(response.status_code), *headers, body_of(response)])
+    return alike("\n".join([str(response.status_code), *headers, body_of(response)]))
+
+
+def alike(text: str) -> str:
+    """Return a text without what differs between any two calls."""
     for pattern, word in VARYING:
         text = re.sub(pattern, word, text)
     return text
@@ -180,3 +191,9 @@ class _RolledBack:
     def __exit__(self, *error: Any) -> None:
         connection.set_rollback(True)
         self.atomic.__exit__(*error)
+
+
+def keyed(account: Account, agent: str = "", **more: Any) -> Asker:
+    """Return somebody with a key of an account, which may do everything unless more is said."""
+    key = accounts.create_key(account, name="asker", **{"scopes": SCOPES, "rate_per_minute": 1_000_000, **more})
+    return Asker(Client(), {"X-AMFS-API-Key": key} | ({"X-AMFS-Agent-Id": agent} if agent else {}))

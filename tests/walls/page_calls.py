@@ -127,28 +127,50 @@ PLACE: Table = {
     ],
     "password/<uidb64>/<token>/": lambda w: [at(get(), uidb64=w.uid, token="set-password")],
 }
-PAGES: Table = ENTRY | REVIEW | TIME | TOLD | PLACE
-# Doors: what stands there is for whoever comes, or for whoever has the link, so that no wall is to be looked for.
-DOORS = {
-    "login/": "says nothing of whom it knows; tests/ui/test_login_page.py",
-    "logout/": "ends the session that asks",
-    "invitation/<str:token>/": "is for whoever has the link; tests/ui/test_people_page.py",
-    "login/second-factor/": "is for whoever gave a password; tests/ui/test_second_factor.py",
-    "login/passkey/": "is for whoever has the passkey; tests/ui/test_second_factor.py",
-    "login/oidc/": "leads to who knows the person; tests/ui/test_login_page.py",
-    "login/oidc/callback/": "is for whoever comes back from there; tests/ui/test_login_page.py",
-    "settings/you/security/": "is one's own; tests/ui/test_security_page.py",
-    "settings/you/security/app/": "is one's own; tests/ui/test_security_page.py",
-    "settings/you/security/passkey/": "is one's own; tests/ui/test_security_page.py",
-    "settings/you/security/codes/": "is one's own; tests/ui/test_security_page.py",
-    "settings/you/security/identity/": "is one's own; tests/ui/test_own_identity.py",
-    "settings/you/security/identity/unlink/": "is one's own; tests/ui/test_own_identity.py",
-    "settings/you/security/<int:factor_id>/remove/": "is one's own; tests/ui/test_security_page.py",
-    "settings/people/<int:membership_id>/factors/": "is held to its account in tests/ui/test_people_page.py",
-    "settings/people/<int:membership_id>/email/": "is held to its account in tests/ui/test_people_page.py",
-    "settings/people/second-factor/": "names nobody; tests/ui/test_people_page.py",
-    "agents/<path:agent_id>/erase/": "is held to its account in tests/db/test_erasing.py",
-    "entry/erase/": "is held to its account in tests/db/test_erasing.py",
-    "api/v1/erasures": "is held to its account in tests/db/test_erasing.py",
-    "metrics": "is for the machine's own; tests/db/test_metrics.py",
+# One's own, asked for with what belongs to somebody else.
+OWN: Table = {
+    "settings/you/security/": lambda w: [get()],
+    "settings/you/security/app/": lambda w: [get()],
+    "settings/you/security/passkey/": lambda w: [get()],
+    "settings/you/security/codes/": lambda w: [get()],
+    "settings/you/security/<int:factor_id>/remove/": lambda w: [
+        at(get(), factor_id=w.factor),
+        at(post(password="correct horse battery"), factor_id=w.factor),
+    ],
+    "settings/people/<int:membership_id>/factors/": lambda w: [at(post(), membership_id=w.member)],
+    "settings/people/<int:membership_id>/email/": lambda w: [
+        at(post(email="kanari-mail@example.org"), membership_id=w.member),
+        at(post(email="mine@example.org"), membership_id=w.member),
+    ],
+    "settings/people/second-factor/": lambda w: [post(required="yes")],
+}
+ERASING: Table = {
+    "entry/erase/": lambda w: [
+        get(**named(w)),
+        asking(post(confirm=w.entry, reason="mine"), **named(w)),
+        asking(post(confirm=w.entry, reason="mine", names="1"), **named(w), owner=w.agent),
+    ],
+    "agents/<path:agent_id>/erase/": lambda w: [
+        at(get(), agent_id=w.agent),
+        at(post(confirm=w.agent, reason="mine", names="1"), agent_id=w.agent),
+    ],
+}
+PAGES: Table = ENTRY | REVIEW | TIME | TOLD | PLACE | OWN | ERASING
+# Where whoever comes finds something: the doors. They do not tell whom they know, nor which links there are.
+DOORS: Table = {
+    "login/": lambda w: [
+        get(),
+        post(username="kanari-ada", password="wrong horse battery"),
+        asking(post(username="kanari-ada", password=""), next=f"/entry/?path={w.path}&key={w.key}"),
+    ],
+    "login/second-factor/": lambda w: [get(), post(code="000000"), post(credential="{}")],
+    "login/passkey/": lambda w: [post(credential="{}"), post(credential="kanari-ada")],
+    "login/oidc/": lambda w: [get(next="/")],
+    "settings/you/security/identity/": lambda w: [get(), post(password="correct horse battery")],
+    "settings/you/security/identity/unlink/": lambda w: [get(), post(password="correct horse battery")],
+    "login/oidc/callback/": lambda w: [get(), get(code="kanari-code", state="kanari-state")],
+    "logout/": lambda w: [post()],
+    "invitation/<str:token>/": lambda w: [at(get(), token=f"{w.token[:-1]}-"), at(post(), token=f"{w.token[:-1]}-")],
+    # For this machine alone: whoever comes from elsewhere is told nothing of any account.
+    "metrics": lambda w: [Call("get", headers={"X-Forwarded-For": "203.0.113.9"})],
 }

@@ -16,9 +16,8 @@ from senselab.accounts import services as accounts
 from senselab.accounts.audit import SYSTEM, Who
 from senselab.accounts.models import Account, ApiKey, Invitation, Membership, Person, Role, SignIn
 from tests.api.conftest import Caller
-from tests.walls.asking import CANARY
+from tests.walls.asking import CANARY, SCOPES
 
-SCOPES = ("read", "write", "review", "admin")
 # By the same names a world names what it has; a table of calls knows no others.
 NAMES: dict[str, Any] = {
     "path": "kanari-path/vault",
