@@ -1,7 +1,8 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
 .PHONY: help audit bench bench-compare bench-growth bench-learning bench-limit bench-overload bench-search \
-	bench-survival bench-time bench-upgrade bench-verify chromium demo fuzz lint lock run sbom soak test test-semantic
+	bench-survival bench-time bench-upgrade bench-verify chromium demo fuzz fuzz-parsers lint lock run sbom soak test \
+	test-semantic
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV = .venv/bin/python
@@ -11,6 +12,8 @@ PIP = $(VENV) -m pip --disable-pip-version-check --quiet
 # What is installed is what was locked: each file by its hash. The plain files beside say the same to people.
 LOCKED = install --require-hashes -r locks
 TOOLS = .tools/bin
+# Atheris comes built for Linux on Intel alone.
+CAN_FOLLOW = $(VENV) -c 'import platform, sys; sys.exit(sys.version_info > (3, 14) or (platform.system(), platform.machine()) != ("Linux", "x86_64"))'
 LOCKS = $(basename $(wildcard requirements*.txt))
 
 help:  ## Say what there is to make.
@@ -25,7 +28,12 @@ demo: .venv/runtime  ## Fill the account `demo` with six weeks of plausible agen
 test: .venv/testing chromium  ## Install what testing needs and run everything.
 	$(VENV) -m pytest tests/house
 	$(MAKE) lint
+<<<<<<< HEAD
 	$(VENV) -m pytest --ignore=tests/house --ignore=tests/semantic --ignore=tests/fuzz/test_schema.py --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+=======
+	$(VENV) -m pytest --ignore=tests/house --ignore=tests/semantic --numprocesses=auto --dist=loadfile
+	@if $(CAN_FOLLOW); then $(MAKE) fuzz-parsers RUNS=20000; fi
+>>>>>>> 754e0ea (Make 5,000 calls by the schema in each run of the tests, and fuzz our parsers)
 
 test-semantic: .venv/testing .venv/semantic  ## Install the embedding model and test with it.
 	$(VENV) -m pytest tests/semantic
@@ -65,8 +73,14 @@ bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 e
 bench-search: .venv/testing  ## Measure what looking for something costs at 100,000 and 1,000,000 entries.
 	@$(VENV) -m tests.load.bench_search $(BENCH)
 
-fuzz: .venv/testing  ## Call the whole API as its schema says one may, 5,000 times (CASES=5000).
-	FUZZ_CASES=$(or $(CASES),5000) $(VENV) -m pytest tests/fuzz --numprocesses=auto --dist=worksteal
+fuzz: .venv/testing  ## Call the whole API as its schema says one may, 20,000 times (CASES=20000), then fuzz-parsers.
+	FUZZ_CASES=$(or $(CASES),20000) $(VENV) -m pytest tests/fuzz --numprocesses=auto --dist=worksteal
+	@if $(CAN_FOLLOW); then $(MAKE) fuzz-parsers; fi
+
+fuzz-parsers: .venv/testing .venv/fuzzing  ## Let atheris look for texts that our parsers fall over (RUNS=1000000).
+	@mkdir -p var/fuzz
+	SENSELAB_DATA=var/test $(VENV) -m tests.fuzz.following -seed=1 -max_len=200 -len_control=0 -verbosity=0 \
+		-artifact_prefix=var/fuzz/ -runs=$(or $(RUNS),1000000)
 
 lock: .tools/ready  ## Write the hashes of what the requirements pin (locks/); after each change of a requirement.
 	@mkdir -p locks
@@ -74,7 +88,9 @@ lock: .tools/ready  ## Write the hashes of what the requirements pin (locks/); a
 		--no-deps --no-header --no-annotate --python-version 3.11 --quiet || exit 1; done
 
 audit: .tools/ready  ## Ask whether weaknesses of the locked packages are known.
-	@for name in $(LOCKS); do $(TOOLS)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r locks/$$name.txt || exit 1; done
+	@for name in $(LOCKS); do $(TOOLS)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off \
+		-r locks/$$name.txt || { echo "locks/$$name.txt: weak packages stand above, or else why they could not be asked for;" \
+		"what was not asked for is not audited." >&2; exit 1; }; done
 
 sbom: .tools/ready  ## List what SenseLab runs on as a CycloneDX bill of materials: var/sbom.json.
 	@mkdir -p var
@@ -107,6 +123,11 @@ lint: .venv/testing  ## Check style, types and migrations.
 .venv/semantic: locks/requirements-semantic.txt | .venv/bin/python
 	@echo "Installing what embeds texts."
 	@$(PIP) $(LOCKED)/requirements-semantic.txt
+	@touch $@
+
+.venv/fuzzing: locks/requirements-fuzz.txt | .venv/bin/python
+	@echo "Installing what follows the branches of our parsers."
+	@$(PIP) $(LOCKED)/requirements-fuzz.txt
 	@touch $@
 
 .tools/ready: requirements-tools.txt

@@ -92,19 +92,21 @@ def operation(
     body: dict[str, Any] | None = None,
     sent: Any = None,
     parameters: list[OpenApiParameter] | None = None,
-    refusals: tuple[int, ...] = (401, 403, 422, 429),
+    refusals: tuple[int, ...] = (401, 403, 429),
     array: bool = False,
+    status: int = 200,
 ) -> Callable[[View], View]:
     """Describe one operation: what is sent, an example of the answer, and what may be refused."""
-    examples = [OpenApiExample("answer", value=example, response_only=True, status_codes=["200"])]
+    examples = [OpenApiExample("answer", value=example, response_only=True, status_codes=[str(status)])]
     if sent is not None:
         examples.append(OpenApiExample("request", value=sent, request_only=True))
     schema = ARRAY if array else OBJECT
-    responses: dict[Any, Any] = {(200, "application/json"): OpenApiResponse(schema, description="As in the example.")}
-    # What no path of the route can be is not there.
+    answer = OpenApiResponse(schema, description="As in the example.")
+    responses: dict[Any, Any] = {(status, "application/json"): answer}
+    # What no path of the route can be is not there; what no agent's name can be is invalid wherever one may be given.
     in_path = any(one.location == OpenApiParameter.PATH for one in parameters or [])
-    for status in sorted({*refusals, *([404] if in_path else [])}):
-        responses[(status, "application/problem+json")] = OpenApiResponse(OBJECT, description=REFUSALS[status])
+    for refusal in sorted({*refusals, 422, *([404] if in_path else [])}):
+        responses[(refusal, "application/problem+json")] = OpenApiResponse(OBJECT, description=REFUSALS[refusal])
     decorate: Callable[[View], View] = extend_schema(
         summary=summary,
         tags=[tag],

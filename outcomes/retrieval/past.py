@@ -41,8 +41,8 @@ AT = f"""
 EXACTLY = "t.entity_path = %(path)s"
 BELOW = "(t.entity_path = %(path)s OR (t.entity_path >= %(below)s AND t.entity_path < %(beyond)s))"
 # What an agent did at a path where it has private entries and the caller sees none is for itself; from another's mouth
-# the path is but a guess. OFFSET 0 keeps PostgreSQL from reading all entries of the account for it. Most entities have a
-# shared entry first: as a condition of the index, a list of owners would take four times as long.
+# the path is but a guess. OFFSET 0 keeps PostgreSQL from reading all entries of the account for it. Most entities have
+# a shared entry first: as a condition of the index, a list of owners would take four times as long.
 SHOWN = """(EXISTS (SELECT 1 FROM memories_entry h WHERE h.account_id = %(account)s AND h.branch = %(branch)s
                        AND h.entity_path = t.entity_path
                        AND array_position(%(owners)s::text[], h.owner) IS NOT NULL OFFSET 0)
@@ -75,7 +75,7 @@ def query(question: Question, viewer: Viewer) -> Query | None:
         "shown": "TRUE" if viewer.sees_all else _or_nothing(SHOWN),
     }
     if path:
-        # All tasks of one entity are shown, or none: that is asked once.
+        # Whether the caller sees something of one entity is asked once for all its tasks.
         there = seen["shown"] if question.descendants else seen["shown"].replace("t.entity_path", "%(path)s::text")
         parts.append(AT.format(path=BELOW if question.descendants else EXACTLY, there=there, **seen))
     if question.terms:

@@ -34,6 +34,7 @@ making = operation(
         "scopes": ["read", "write"],
         "globs": [{"pattern": "shop/**", "permission": "read_write"}],
     },
+    status=201,
 )
 revoking = operation(
     "Revoke a key",

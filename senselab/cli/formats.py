@@ -152,7 +152,8 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
         return {}, text
     try:
         told = yaml.safe_load(found[1])
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
+        # A day that is in no calendar is a ValueError.
         return {}, text
     return (told, found[2]) if isinstance(told, dict) else ({}, text)
 

@@ -1,4 +1,6 @@
-"""The schema as it is told, with the shape of its examples where it says no more than that an object is meant."""
+"""The schema as it is told, with the shape of its examples where it says no more than that an object is meant; and
+cases that are led to what is there.
+"""
 
 import copy
 import json
@@ -54,6 +56,43 @@ KNOWN = {
     "entity": ["agent/deploy-bot", "shop/checkout-service/retry-pattern"],
     "X-AMFS-Agent-Id": ["agent/deploy-bot", "agent/other"],
 }
+
+
+def example(path: str, method: str) -> dict[str, Any]:
+    """Return the body that the schema gives as an example, {} where it has none."""
+    for content in told()["paths"][path][method].get("requestBody", {}).get("content", {}).values():
+        for one in content.get("examples", {}).values():
+            return one["value"]
+    return {}
+
+
+def led(case: Any, turn: int, there: dict[str, Any], said: dict[str, Any]) -> None:
+    """Change a case so that one of three asks for what is there, one for nearly that, and one stays as it was made.
+
+    :param there: what is there, by the name of a parameter
+    :param said: a body that can be done
+    """
+    if not turn % 3:
+        return
+    known = {name: values[0] for name, values in KNOWN.items()} | there
+    case.path_parameters.update((name, known[name]) for name in case.path_parameters if name in known)
+    if isinstance(case.body, dict):
+        said = of_version(said, there["version"])
+        case.body = case.body | said if turn % 3 == 1 else said | case.body
+    if turn % 3 == 1:
+        case.query.update((name, known[name]) for name in case.query if name in known)
+        for name in ("X-AMFS-Agent-Id", "If-Match"):
+            case.headers.pop(name, None)
+
+
+def of_version(said: Any, current: int) -> Any:
+    """Return what is said with the version that is current where one is named, and with the first to go back to."""
+    if isinstance(said, list):
+        return [of_version(one, current) for one in said]
+    if not isinstance(said, dict):
+        return said
+    named = {"version": current, "expected_version": current, "to_version": 1}
+    return {name: named[name] if name in named else of_version(one, current) for name, one in said.items()}
 
 
 def shape_of(value: Any, *, required: bool = True) -> dict[str, Any]:
