@@ -28,12 +28,8 @@ demo: .venv/runtime  ## Fill the account `demo` with six weeks of plausible agen
 test: .venv/testing chromium  ## Install what testing needs and run everything.
 	$(VENV) -m pytest tests/house
 	$(MAKE) lint
-<<<<<<< HEAD
-	$(VENV) -m pytest --ignore=tests/house --ignore=tests/semantic --ignore=tests/fuzz/test_schema.py --numprocesses=auto --dist=loadfile --no-loadscope-reorder
-=======
-	$(VENV) -m pytest --ignore=tests/house --ignore=tests/semantic --numprocesses=auto --dist=loadfile
-	@if $(CAN_FOLLOW); then $(MAKE) fuzz-parsers RUNS=20000; fi
->>>>>>> 754e0ea (Make 5,000 calls by the schema in each run of the tests, and fuzz our parsers)
+	$(VENV) -m pytest --ignore=tests/house --ignore=tests/semantic --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+	@if $(CAN_FOLLOW); then $(MAKE) fuzz-parsers RUNS=5000; fi
 
 test-semantic: .venv/testing .venv/semantic  ## Install the embedding model and test with it.
 	$(VENV) -m pytest tests/semantic

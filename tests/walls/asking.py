@@ -114,7 +114,7 @@ KEPT_BACK |= {"Expires", "Content-Security-Policy"}  # in an order of its own ea
 # What differs between any two calls: moments, random ids, and what is counted up for all accounts alike.
 VARYING = (
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "MOMENT"),
-    (r"\d{1,2} [A-Z][a-z]{2}( \d{4})? \d\d:\d\d(:\d\d)?", "MOMENT"),
+    (r"\d{1,2} [A-Z][a-z]+( \d{4})?,? \d\d:\d\d(:\d\d)?", "MOMENT"),
     (r"(?m)^\d+,MOMENT", "N,MOMENT"),
     (r"overlap-\d+", "overlap-N"),
     (r'name="csrfmiddlewaretoken" value="[^"]*"', "TOKEN"),
@@ -131,6 +131,7 @@ VARYING = (
     (r"(\d+\.\d\d)\d+(e-\d+)?", r"\1"),
     (r"\beyJ[\w-]+", "CURSOR"),
     (r"base64,[\w+/=]+|\b[A-Z2-7]{32}\b|\b([A-Z2-7]{4} ){7}[A-Z2-7]{4}\b", "SECRET"),
+    (r"(title=\"MOMENT UTC\">)[^<]*", r"\1AGO"),
     (r"(challenge&quot;: &quot;)[\w-]+", r"\1CHALLENGE"),
 )
 
