@@ -158,7 +158,10 @@ def around(
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(f"({part})" for part in parts), values)
         return [
-            Edge(*row, at, at, provenance={"agent_id": agent}, teller=agent) for *row, at, agent in cursor.fetchall()
+            Edge(
+                source, source_type, relation, target, target_type, at, at, provenance={"agent_id": agent}, teller=agent
+            )
+            for source, source_type, relation, target, target_type, at, agent in cursor.fetchall()
         ]
 
 

@@ -111,7 +111,7 @@ def _told(viewer: Viewer, asked: Asked, front: Sequence[str]) -> list[Edge]:
     sql = " UNION ".join(f"({TOLD.format(side=side)})" for side in sides)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT * FROM ({sql}) AS told ORDER BY last_seen DESC, id DESC", values)
-        return [Edge(*row, msgspec.json.decode(said), teller) for _, *row, said, teller in cursor.fetchall()]
+        return [Edge(*(*row[1:10], msgspec.json.decode(row[10]), row[11])) for row in cursor.fetchall()]
 
 
 def told(edge: Edge) -> dict[str, Any]:
