@@ -6,6 +6,7 @@ from django.apps import apps
 from django.db import connection, transaction
 
 from memories.models import Counter, CounterDelta, Entry
+from memories.models.counting import Folding
 
 
 def allow(account_id: int) -> None:
@@ -28,7 +29,7 @@ def drop_entries(account_id: int) -> int:
 
 
 def tables() -> Iterator[str]:
-    """Yield every table of this app; the sums last, as entries are counted while they go."""
-    sums = (Counter, CounterDelta)
+    """Yield every table of this app; the sums last, as entries are counted while they go, and their mark after them."""
+    sums = (Counter, CounterDelta, Folding)
     yield from (model._meta.db_table for model in apps.get_app_config("memories").get_models() if model not in sums)
     yield from (model._meta.db_table for model in sums)
