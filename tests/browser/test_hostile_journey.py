@@ -13,7 +13,16 @@ from tests.walls.page_calls import PAGES
 from tests.walls.world import World
 
 # What a file is, or leads elsewhere, is no page.
-FILES = {"entry/value/", "settings/data/export/", "settings/data/<slug:name>.csv", "password/<uidb64>/<token>/"}
+# Nobody here has a second factor to remove.
+FACTOR = "settings/you/security/<int:factor_id>/remove/"
+FILES = {
+    FACTOR,
+    "settings/you/security/codes/",
+    "entry/value/",
+    "settings/data/export/",
+    "settings/data/<slug:name>.csv",
+    "password/<uidb64>/<token>/",
+}
 
 
 def address(route: str, call: Call) -> str:

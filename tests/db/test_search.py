@@ -1,5 +1,6 @@
 """What words find: in the database, as written and asked through the services."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -7,6 +8,7 @@ from django.db import connection
 
 from memories import search
 from memories.search import Search, rarity
+from memories.search.rarity import Rarity
 from memories.services import writing
 from tests.db import acts
 
@@ -50,7 +52,9 @@ VALUES = {
 
 
 @pytest.fixture
-def written(account):
+def written(account, monkeypatch):
+    # What other tests wrote is no measure of how rare words are here.
+    monkeypatch.setattr(rarity, "_known", (time.monotonic(), Rarity()))
     for key, value in VALUES.items():
         acts_write(account, value, key=key)
     return account

@@ -1,6 +1,5 @@
 """What agents reach by /mcp tells no more than the API does: every tool, asked with another's names."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +19,7 @@ from tests.walls.asking import SCOPES, Call, Table
 from tests.walls.comparing import compared
 from tests.walls.telling import guess, kept_private, told_of
 from tests.walls.world import World
+from tests.wire.awaiting import awaited
 
 NOBODY = "sl_none"
 
@@ -93,7 +93,7 @@ def keyed(account: Account, agent: str = "", **more: Any) -> tuple[User, Table]:
 
 
 def test_every_tool_there_is_is_used():
-    made = asyncio.run(tools.server(lambda context: None, "1").list_tools())
+    made = awaited(tools.server(lambda context: None, "1").list_tools())
     assert {tool.name for tool in made} == set(TOOLS), "list it here: how is it used with another's names?"
 
 
