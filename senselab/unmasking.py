@@ -8,7 +8,7 @@ what is stored, as they send it back.
 import json
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -28,7 +28,7 @@ PIECE = re.compile(r"""<!--.*?-->|<(/?)([a-zA-Z][\w-]*)((?:[^"'>]|"[^"]*"|'[^']*
 ATTRIBUTE = re.compile(r"""(?<=\s)([\w-]+)=("[^"]*"|'[^']*')""")
 
 
-@cache
+@lru_cache(maxsize=4_096)
 def could_mislead(char: str) -> bool:
     """Say whether a character misleads anywhere: in a text, or as a letter of a name."""
     return wording.misleads(char, "a", "a") or bool(lookalikes.places(f"a{char}") or lookalikes.places(char))
@@ -48,7 +48,7 @@ def in_json(text: str) -> str:
     return FOREIGN.sub(lambda found: json.dumps(found[0])[1:-1] if _hides(found[0]) else found[0], text)
 
 
-@cache
+@lru_cache(maxsize=4_096)
 def _hides(char: str) -> bool:
     return char not in jsontext.TEXT_SPACES and wording.misleads(char, "a", "a")
 

@@ -9,11 +9,13 @@ from typing import Any
 from rest_framework.request import Request
 
 from memories import screening
+from memories.rules.policy import Policy
 from memories.rules.refusals import Refused
 from memories.services import guarding
 from memories.viewers import policy_of
 from senselab import api
 from senselab.accounts.keys import Caller
+from senselab.errors import Invalid
 
 # Where a whole stands that callers know by one name.
 MOST = 1_000
@@ -32,23 +34,38 @@ def body_of(request: Request, shape: type[api.T]) -> api.T:
     policy = policy_of(caller.account_id, caller.policy_version, caller.policy_values)
     if not guarding.acts_before(policy):
         return body
-    text = api.raw_body(request).decode()
+    try:
+        text = api.raw_body(request).decode()
+    except UnicodeDecodeError as error:
+        raise Invalid(f"The body is not JSON: {error}") from error
     try:
         kept = guarding.kept_text(text, policy, pointer="")
     except Refused as refused:
-        raise Refused(_place(json.loads(text or "{}")), refused.detail) from refused
+        raise Refused(_place(text), refused.detail) from refused
     if kept == text:
         return body
-    request._request._body = kept.encode()
+    # Half a character is refused where the body is read again.
+    request._request._body = kept.encode(errors="surrogatepass")
     return api.body_of(request, shape)
 
 
-def _place(body: Any) -> str:
-    """Return where in a body a key stands, '' where no single string shows it."""
-    found = (where for where, said in islice(_strings(body, ""), MOST) if screening.hits(said))
+def said(text: str, policy: Policy, pointer: str) -> str:
+    """Return one text of a body as it may be stored.
+
+    :raises Refused: as of a body.
+    """
+    if not guarding.acts_before(policy):
+        return text
+    kept: list[str] = json.loads(guarding.kept_text(json.dumps([text], ensure_ascii=False), policy, pointer=pointer))
+    return kept[0]
+
+
+def _place(text: str) -> str:
+    """Return where in a body a key stands, '' where no single string shows it, or nobody can read that far."""
     try:
-        return WHOLE.sub(r"\1", next(found, ""))
-    except screening.TooSlow:
+        strings = islice(_strings(json.loads(text or "{}"), ""), MOST)
+        return WHOLE.sub(r"\1", next((where for where, said in strings if screening.hits(said)), ""))
+    except (ValueError, RecursionError, screening.TooSlow):
         return ""
 
 

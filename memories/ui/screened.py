@@ -13,6 +13,8 @@ from senselab import ui
 Handler = Callable[[HttpRequest], HttpResponse]
 # What is a secret by its nature goes where secrets go, and nowhere else.
 PROOFS = ("password", "old_password", "new_password1", "new_password2", "code", "credential", "csrfmiddlewaretoken")
+# What is typed to say that it is meant is stored nowhere, and may name what is to go for just that reason.
+UNSTORED = (*PROOFS, "confirm")
 
 
 def screen_forms(get_response: Handler) -> Handler:
@@ -36,7 +38,7 @@ def strike(request: HttpRequest) -> None:
     :raises Refused: it holds a key or a token and the account refuses those, or it cannot be looked through in time.
     """
     policy = account_policy(request.person_account)  # type: ignore[attr-defined]
-    given = {name: texts for name, texts in request.POST.lists() if name not in PROOFS}
+    given = {name: texts for name, texts in request.POST.lists() if name not in UNSTORED}
     text = json.dumps(given, ensure_ascii=False)
     kept = guarding.kept_text(text, policy, pointer="")
     if kept != text:

@@ -20,6 +20,8 @@ PATHS = 9
 # So many for each of these are looked at for what the viewer may see.
 TIMES = 10
 TASK_LETTERS = 2_000
+# Of a row that is remembered.
+LETTERS = 4_000
 GOOD = frozenset(str(word) for word in SUCCESSES)
 # The newest that share a word; how alike they are is decided where their terms are weighed. Whether one may be seen is
 # asked of those alone, and only when its turn comes: the inner limit lets them be walked through by time.
@@ -101,7 +103,10 @@ def _or_nothing(condition: str) -> str:
 def episode_of(row: Sequence[Any]) -> Episode:
     """Return what a row of `query` tells."""
     paths = row[PATHS]
-    return _episode(*row[:PATHS], tuple(paths), *row[PATHS + 1 :])
+    # Long texts seldom come again, and would fill the memory.
+    is_short = sum(len(text) for text in row if isinstance(text, str)) <= LETTERS
+    made = _episode if is_short else _episode.__wrapped__
+    return made(*row[:PATHS], tuple(paths), *row[PATHS + 1 :])
 
 
 @lru_cache(maxsize=4_096)

@@ -19,7 +19,7 @@ from django.db import transaction
 
 from senselab.accounts import audit, people
 from senselab.accounts.audit import Who
-from senselab.accounts.models import Account, Membership, Person
+from senselab.accounts.models import Account, Identity, Membership, Person
 from senselab.errors import Conflict, Invalid, NotFound
 
 Type = Authenticator.Type
@@ -199,8 +199,9 @@ def reset(account: Account, membership_id: int, *, by_person: Person, by: Who, n
 
 @transaction.atomic
 def forget(person: Person, *, by: Who, now: datetime) -> None:
-    """Take all factors of a person away and end their sessions."""
+    """Take all factors of a person away, whoever a provider says they are as well, and end their sessions."""
     locked(person)
+    Identity.objects.filter(person=person).delete()
     Authenticator.objects.filter(user=person).delete()
     people.end_all(person)
     people.tell_accounts(person, "factors_reset", by=by, now=now)

@@ -170,7 +170,8 @@ def know(account: Account, membership_id: int, email: str, *, by_person: Person,
         raise Invalid("That is no e-mail address.", "/email") from error
     except IntegrityError as error:
         raise Conflict("Somebody else is known by that address.") from error
-    Identity.objects.filter(person=one.person, linked_by=Identity.Link.EMAIL).delete()
+    # Another address is for another identity, whoever linked the one before.
+    Identity.objects.filter(person=one.person).delete()
     before, after = {"email": one.person.known_email}, {"email": wanted}
     people.tell_accounts(one.person, "email_known", by=by, now=now, before=before, after=after)
     return one

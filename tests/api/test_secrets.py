@@ -9,6 +9,8 @@ from memories import screening
 from memories.models import Comment, Entry
 from memories.services import policies
 from memories.services.ledger import Actor
+from senselab.accounts import services as accounts
+from tests.api.conftest import Caller
 
 KEY = "AKIA" + "QWERTYUIOPASDFGH"
 STRUCK = "[redacted: AWS Access Key]"
@@ -156,3 +158,32 @@ def test_what_cannot_be_looked_through_in_time_is_refused(bot, rule, monkeypatch
 def test_a_rule_that_is_none_is_refused(bot, rule):
     with pytest.raises(policies.Invalid):
         rule("perhaps")
+
+
+ODD = {
+    "half a character in a value": f'{{"entity_path": "a", "key": "b", "value": "\\ud800 {KEY}"}}'.encode(),
+    "no UTF-8 beside it": b'{"entity_path": "a", "key": "b", "value": 1, "x": "\xff ' + KEY.encode() + b'"}',
+    "a number too long to read": b'{"entity_path": "a", "key": "b", "value": "%b", "x": %b}'
+    % (KEY.encode(), b"1" * 5_000),
+    "very deep": b'{"entity_path": "a", "key": "b", "value": "%b", "x": %b1%b}'
+    % (KEY.encode(), b"[" * 900, b"]" * 900),
+}
+
+
+@pytest.mark.parametrize("word", ["refuse", "redact"])
+@pytest.mark.parametrize("name", ODD)
+def test_whatever_stands_beside_a_key_is_no_fault(bot, rule, word, name):
+    rule(word)
+    answer = bot.post("entries", ODD[name])
+    assert answer.status_code in {200, 400, 422}, answer.content
+    assert KEY not in dumped(bot)
+
+
+@pytest.mark.parametrize("word", ["refuse", "redact"])
+def test_what_has_a_key_for_a_name_can_be_erased(bot, account, rule, word):
+    admin = Caller(accounts.create_key(account, name="admin key", scopes=("admin",), rate_per_minute=1_000))
+    bot.write("shop", KEY, 1)
+    rule(word)
+    named = {"entity_path": "shop", "key": KEY, "confirm": f"shop/{KEY}", "names": True}
+    assert admin.post("erasures", {**named, "reason": "it is a key"}).status_code == 200
+    assert KEY not in dumped(bot)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.test import Client
 
 from senselab.accounts import openid
-from senselab.accounts.models import AuditRecord, Identity, Person
+from senselab.accounts.models import AuditRecord, Identity, Membership, Person
 from tests.ui.test_openid_connect import (
     agree,
     come_back,
@@ -113,3 +113,20 @@ def test_without_a_provider_there_is_nothing_to_link(client_of, rex, settings):
     client = client_of(rex)
     assert "Link it" not in said(client.get(PAGE))
     assert [client.post(one, PASSWORD).status_code for one in (HERE, f"{HERE}unlink/")] == [404, 404]
+
+
+def test_an_admin_who_resets_the_factors_or_writes_another_email_ends_the_link(
+    provider, client_of, rex, ada, account, somebody
+):
+    rex_there = Membership.objects.get(account=account, person=rex).pk
+    ways = (
+        lambda: client_of(ada).post(f"/settings/people/{rex_there}/factors/"),
+        lambda: client_of(ada).post(f"/settings/people/{rex_there}/email/", {"email": "other@example.com"}),
+    )
+    for number, end in enumerate(ways):
+        sub = somebody(f"intruder-{number}@example.com")
+        rex.refresh_from_db()
+        go(client_of(rex), sub)
+        assert log_in(Client(), sub).status_code == 302
+        end()
+        assert log_in(Client(), sub).status_code == 403
