@@ -30,6 +30,13 @@ def states(account, job: str) -> list[str]:
     return [run.state for run in runs(account, job)]
 
 
+@pytest.fixture(autouse=True)
+def nothing_of_others_waits(request):
+    """Tasks that other tests left in the queue are none of these; what is `lasting` begins without any."""
+    if "lasting" not in request.fixturenames:
+        request.getfixturevalue("empty_queue")
+
+
 @pytest.fixture
 def broken(account, monkeypatch):
     """Expiry of this account fails; of all others it works. Call it to mend that."""

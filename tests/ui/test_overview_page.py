@@ -191,7 +191,8 @@ def test_a_job_that_failed_three_times_is_said_with_its_error(home, busy):
     assert "Decay failed 3 times in a row (odd)." in text(home().content.decode())
 
 
-def test_it_takes_a_fixed_number_of_queries(home, busy):
+def test_it_takes_a_fixed_number_of_queries(home, busy, monkeypatch):
+    monkeypatch.setattr(tallies, "SERVED_SECONDS", 60)
     # Folded sums are read once.
     home()
     with CaptureQueriesContext(connection) as few:

@@ -15,6 +15,7 @@ from memories.models import JobRun
 from memories.services import policies, uploads
 from memories.services.ledger import Actor
 from memories.transfer import leaving
+from senselab.accounts import keys
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account
 from tests.api.conftest import Caller
@@ -126,6 +127,8 @@ def done(job: str, account: Account) -> dict[str, Any]:
 def test_a_job_changes_and_tells_nothing_of_another_account(lasting, mine, theirs, settings, job):
     for account in (mine, theirs):
         NEEDS[job](account, settings)
+    # When keys were used last is written a moment later.
+    keys.write_uses()
     before = kept(theirs)
 
     told = done(job, mine)
