@@ -9,6 +9,7 @@ from memories.jobs import catalogue, places
 from memories.jobs.runs import INTERRUPTED, Run
 from memories.models import JobRun
 from memories.services import running
+from senselab.accounts.models import Account
 from senselab.errors import Conflict, NotFound
 from tests.db import acts
 from tests.db.acts import NOON
@@ -32,9 +33,11 @@ def states(account, job: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def nothing_of_others_waits(request):
-    """Tasks that other tests left in the queue are none of these; what is `lasting` begins without any."""
+    """What other tests committed and left waiting is none of these; what is `lasting` counts by its account alone."""
     if "lasting" not in request.fixturenames:
         request.getfixturevalue("empty_queue")
+        for other in Account.objects.all():
+            JobRun.objects.filter(account=other).delete()
 
 
 @pytest.fixture
