@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from memories.rules import embedding
 from memories.search.described import Search
@@ -21,8 +21,8 @@ LONGEST_QUERY = 2_000
 WIDTH = 100
 CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
 RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
-# Of two equations PostgreSQL expects a single row: right where an entity is read and its vectors compared, but without
-# one it would compare all rather than ask the index.
+# Of two equations PostgreSQL expects a single row: right below a path, where entries are read and their vectors
+# compared, but without one it would compare all rather than ask the index.
 SAME_CLAIM = "e.claim_id = x.claim_id"
 LIKELY_CLAIM = f"CASE WHEN {SAME_CLAIM} THEN TRUE ELSE FALSE END"
 SETTINGS = "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true)"
@@ -90,32 +90,48 @@ def of_model(
     values: dict[str, Any] = {**made.values, "model": name, "near": embedding.written(vector), "limit": limit}
     kind = f"halfvec({len(vector)})"
     distance = f"x.vector::{kind} <=> %(near)s::text::{kind}"
-    with pipeline.planned_anew(), connection.cursor() as cursor:
+    filtered = f"{CLAIMED if search.needs_claim else ''} {RECALLED} {made.where}"
+    with pipeline.planned_anew():
+        if search.is_in_one_entity:
+            # An index of all would find few of one entity.
+            return _found(pipeline.fetch((_within(filtered, distance), values)))
         if many is None:
-            cursor.execute(MANY, {"account": viewer.account_id, "model": name})
-            (many,) = cursor.fetchone()
-        # Of one entity an index of all would find few.
-        is_exact = many <= table.EXACT or search.is_in_one_entity
-        # An index that is told a literal can be used; a sum of distance and nothing keeps it out.
-        order = f"({distance}) + 0" if is_exact else distance
-        literal = name.replace("'", "''").replace("%", "%%")
-        sql = f"""
-            SELECT e.id, 1 - ({distance}) FROM {table.TABLE} x
-              JOIN memories_entry e ON e.account_id = x.account_id AND e.id = x.entry_id
-               AND {SAME_CLAIM if search.is_scoped else LIKELY_CLAIM} {CLAIMED if search.needs_claim else ""} {RECALLED}
-              {made.where} AND x.account_id = %(account)s AND x.model = '{literal}'
-             ORDER BY {order} LIMIT %(limit)s
-        """
-        if is_exact:
-            cursor.execute(sql, values)
-            return [(entry_id, float(cosine)) for entry_id, cosine in cursor.fetchall()]
-    return _by_index(sql, values, limit)
+            (((many,),),) = pipeline.fetch((MANY, {"account": viewer.account_id, "model": name}))
+        claim = SAME_CLAIM if search.is_scoped else LIKELY_CLAIM
+        if many <= table.EXACT:
+            # A sum of distance and nothing keeps the index out.
+            sql = _among_all(filtered, claim, name, distance, f"({distance}) + 0")
+            return _found(pipeline.fetch((sql, values)))
+        with transaction.atomic():
+            sql = _among_all(filtered, claim, name, distance, distance)
+            return _found(pipeline.fetch((SETTINGS, [str(max(WIDTH, limit))]), (sql, values)))
 
 
-def _by_index(sql: str, values: dict[str, Any], limit: int) -> Near:
-    with transaction.atomic(), pipeline.planned_anew():
-        _, found = pipeline.fetch((SETTINGS, [str(max(WIDTH, limit))]), (sql, values))
-    return [(entry_id, float(cosine)) for entry_id, cosine in found]
+def _within(filtered: str, distance: str) -> str:
+    """Return a statement that compares the vectors of some entries one by one, all read on one way down their index."""
+    return f"""
+        WITH seen AS MATERIALIZED (SELECT e.id, e.claim_id FROM memories_entry e {filtered})
+        SELECT x.entry_id, 1 - ({distance}) FROM {table.TABLE} x
+         WHERE x.account_id = %(account)s AND x.model = %(model)s
+           AND x.entry_id = ANY(ARRAY(SELECT s.id FROM seen s)) AND x.claim_id IN (SELECT s.claim_id FROM seen s)
+         ORDER BY ({distance}) + 0 LIMIT %(limit)s
+    """
+
+
+def _among_all(filtered: str, claim: str, name: str, distance: str, order: str) -> str:
+    """Return a statement that looks among the vectors of all entries, in an order that an index may have."""
+    # An index that is told a literal can be used.
+    literal = name.replace("'", "''").replace("%", "%%")
+    return f"""
+        SELECT e.id, 1 - ({distance}) FROM {table.TABLE} x
+          JOIN memories_entry e ON e.account_id = x.account_id AND e.id = x.entry_id AND {claim} {filtered}
+           AND x.account_id = %(account)s AND x.model = '{literal}'
+         ORDER BY {order} LIMIT %(limit)s
+    """
+
+
+def _found(results: list[list[tuple[Any, ...]]]) -> Near:
+    return [(entry_id, float(cosine)) for entry_id, cosine in results[-1]]
 
 
 @lru_cache(maxsize=1_024)

@@ -1,7 +1,9 @@
 """How PostgreSQL runs the hot statements among ten thousand entries: down an index, never through a whole table."""
 
 import json
+import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -12,7 +14,10 @@ from django.http import HttpResponse
 from memories import recalls
 from memories.recalls import Read
 from memories.rules.policy import DEFAULT
+from memories.search import Search
+from memories.vectors import reading, table
 from senselab.accounts import services as accounts
+from senselab.accounts.models import Account
 from tests.db import acts
 from tests.db.conftest import Caller
 
@@ -45,6 +50,29 @@ def scanned(node: dict[str, Any]) -> Iterator[str]:
         yield from scanned(below)
 
 
+@contextmanager
+def noted() -> Iterator[list[tuple[str, Any]]]:
+    """Note the statements that are run meanwhile, with what they bind."""
+    run: list[tuple[str, Any]] = []
+
+    def note(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        run.append((sql, params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note):
+        yield run
+
+
+def plans(run: list[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield statements, each with how PostgreSQL would run it."""
+    bound = psycopg.ClientCursor(connection.connection)
+    for sql, params in run:
+        if sql.startswith(("SAVEPOINT", "RELEASE")):
+            continue
+        (plan,) = bound.execute(f"EXPLAIN (FORMAT JSON) {sql}", params).fetchone()
+        yield sql, (json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]
+
+
 CALLS: dict[str, Callable[[Caller], HttpResponse]] = {
     "write": lambda bot: bot.write("shop/3", "k77", "another"),
     "write with scope": lambda bot: bot.write("shop/3", "k78", "another", include_scope=True),
@@ -61,22 +89,64 @@ CALLS: dict[str, Callable[[Caller], HttpResponse]] = {
 }
 
 
+MODEL, DIMENSIONS = "plans", 64
+VECTORS = f"""
+    INSERT INTO {table.TABLE} (account_id, model, entry_id, claim_id, vector)
+    SELECT e.account_id, '{MODEL}', e.id, e.claim_id,
+           (SELECT array_agg((hashint8(e.id * {DIMENSIONS} + d) % 100)::real) FROM generate_series(1, {DIMENSIONS}) d)
+             ::real[]::halfvec
+      FROM memories_entry e
+"""
+INDEX = f"""
+    CREATE INDEX {table.index_of(MODEL)} ON {table.TABLE}
+     USING hnsw ((vector::halfvec({DIMENSIONS})) halfvec_cosine_ops) WHERE model = '{MODEL}'
+"""
+
+
+@pytest.fixture(scope="module")
+def meant(large: Caller, django_db_blocker: Any) -> Caller:
+    """The same caller, with a vector for every entry."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        assert table.prepare()
+        cursor.execute(VECTORS)
+        cursor.execute(INDEX)
+        cursor.execute(f"ANALYZE {table.TABLE}")
+    return large
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_no_hot_statement_reads_a_whole_table(large, name):
-    run: list[tuple[str, Any]] = []
-
-    def note(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
-        run.append((sql, params))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(note):
+    with noted() as run:
         assert CALLS[name](large).status_code == 200
+    for sql, plan in plans(run):
+        assert set(scanned(plan)) & HOT == set(), sql
 
-    bound = psycopg.ClientCursor(connection.connection)
-    for sql, params in run:
-        if sql.startswith(("SAVEPOINT", "RELEASE")):
-            continue
-        (plan,) = bound.execute(f"EXPLAIN (FORMAT JSON) {sql}", params).fetchone()
-        told = json.loads(plan) if isinstance(plan, str) else plan
-        read_whole = set(scanned(told[0]["Plan"])) & HOT
-        assert read_whole == set(), sql
+
+NEAR = [math.sin(place) for place in range(DIMENSIONS)]
+
+
+def used(node: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the indexes that a plan asks for vectors, with what it asks of them."""
+    if node.get("Relation Name") == table.TABLE:
+        yield node.get("Index Name", ""), node.get("Index Cond", "")
+    for below in node.get("Plans", []):
+        yield from used(below)
+
+
+@pytest.mark.parametrize(
+    ("search", "index", "asked"),
+    [
+        (Search(), table.index_of(MODEL), ""),
+        (Search(memory_types=("fact",), min_confidence=0.5), table.index_of(MODEL), ""),
+        (Search(entity_path="shop/3"), f"{table.TABLE}_pkey", "entry_id = ANY"),
+    ],
+    ids=["among all", "among what filters leave", "in an entity"],
+)
+def test_vectors_are_found_down_an_index(meant, search, index, asked):
+    viewer = acts.viewer(Account.objects.get(slug="large"))
+    with noted() as run:
+        assert len(reading.of_model(viewer, MODEL, NEAR, search, acts.NOON, 150)) == 150
+    # What is said last is the search, or that its transaction is over.
+    ((found, told),) = [one for _, plan in plans(run[-2:]) for one in used(plan)]
+    assert found == index
+    assert asked in told

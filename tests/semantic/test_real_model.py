@@ -47,6 +47,12 @@ def test_vectors_have_length_one_and_do_not_depend_on_company(model):
     assert cosine(alone, together) > 0.99
 
 
+def test_a_short_text_is_read_alone_without_padding(model):
+    assert len(model.tokenizer.encode("one short text").ids) == 5
+    one, other = model.embed(["an unpaid invoice", "the colour of a button"])
+    assert cosine(one, other) < 0.3
+
+
 def test_a_folder_with_the_two_files_is_a_model(model, tmp_path):
     weights, tokenizer = models.files("")
     (tmp_path / "model.onnx").symlink_to(weights)
