@@ -5,6 +5,10 @@ import sys
 
 from django.core.wsgi import get_wsgi_application
 
+from senselab import taking_room
+
+# Before anything is imported that counts.
+taking_room.take()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "senselab.settings")
 pages = get_wsgi_application()
 

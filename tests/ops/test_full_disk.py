@@ -5,6 +5,8 @@ import os
 import secrets
 import shutil
 import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -14,8 +16,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from senselab import cluster
+from senselab import cluster, taking_room
 from senselab.accounts import services as accounts
+from tests.ops.conftest import ROOT
 
 MB = 1024 * 1024
 
@@ -126,3 +129,55 @@ def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(disk: Disk) -> Non
     disk.make_room()
     assert write(acknowledged).status_code == 200
     assert there() == acknowledged + 1
+
+
+COUNTING = """
+import os
+from pathlib import Path
+from senselab import taking_room
+taking_room.take()
+if os.environ["FULL"]:
+    file = os.open(Path(os.environ[taking_room.FOLDER]) / "filler", os.O_CREAT | os.O_WRONLY)
+    try:
+        while os.write(file, bytes(4096)):
+            pass
+    except OSError:
+        print("full")
+from senselab import measuring
+for number in range(200):
+    measuring.DURATIONS.labels(f"/a/route/of/ours/{number}/").observe(0.1)
+    for status in range(200, 205):
+        measuring.REQUESTS.labels("GET", f"/a/route/of/ours/{number}/", status).inc()
+print("counted")
+"""
+
+
+@pytest.fixture
+def small() -> Iterator[tuple[Path, bool]]:
+    """A folder, and whether it is a file system of its own of 8 MB."""
+    folder = Path(tempfile.mkdtemp(prefix="senselab-figures-"))
+    own = mounted(folder, 8 * MB)
+    yield folder, own
+    if own:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    shutil.rmtree(folder)
+
+
+def test_a_process_goes_on_counting_when_its_disk_is_full(small: tuple[Path, bool]) -> None:
+    folder, own = small
+    env = os.environ | {taking_room.FOLDER: str(folder), "FULL": "yes" if own else ""}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTING], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.split()) == (0, [*(["full"] if own else []), "counted"]), done.stderr
+    files = list(folder.glob("*.db"))
+    assert {file.name.split("_")[0] for file in files} == set(taking_room.KINDS)
+    # It needed no more than it took, and there is no hole in it.
+    assert {file.stat().st_size for file in files} == {taking_room.BYTES}
+    assert min(file.stat().st_blocks * 512 for file in files) >= taking_room.BYTES
+
+
+def test_without_room_for_figures_a_process_counts_for_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(taking_room.FOLDER, str(tmp_path / "nowhere"))
+    taking_room.take()
+    assert taking_room.FOLDER not in os.environ

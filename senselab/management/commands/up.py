@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from senselab import admission, keeper, launch, supervisor
+from senselab import admission, keeper, launch, supervisor, taking_room
 from senselab.accounts.services import FirstRun
 from senselab.engine import DatabaseUnavailable
 
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         house.say("up", "Preparing the database and the pages; the first time that takes a little.")
         self.welcome(launch.prepare())
         for name, command in parts(self.only).items():
-            house.start(supervisor.Program(name, command, env=environment(), cwd=settings.BASE_DIR))
+            house.start(supervisor.Program(name, command, env=environment(name), cwd=settings.BASE_DIR))
 
     def welcome(self, made: FirstRun | None) -> None:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.HOST, settings.HOST)
@@ -77,10 +77,11 @@ def parts(only: str | None) -> dict[str, list[str]]:
     return {only: both[only]} if only else both
 
 
-def environment() -> dict[str, str]:
-    """Return the environment of web and worker: they use the database as it is and never start one."""
+def environment(name: str) -> dict[str, str]:
+    """Return the environment of web or worker: they use the database as it is and never start one; only web counts."""
     ours = {"DATABASE_URL": settings.DATABASE_URL, "SENSELAB_DATA": str(settings.DATA_DIR), "PYTHONUNBUFFERED": "1"}
-    return os.environ | ours | {"PROMETHEUS_MULTIPROC_DIR": str(settings.DATA_DIR / "metrics")}
+    counting = {taking_room.FOLDER: str(settings.DATA_DIR / "metrics")} if name == "web" else {}
+    return os.environ | ours | counting
 
 
 def web() -> list[str]:
