@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.utils import timezone
 from django_q.tasks import async_task
 
 from memories.jobs.accounts import Gathered, Work, in_account
@@ -9,19 +10,21 @@ from memories.jobs.catalogue import JOBS, Foresee
 from memories.jobs.runs import UNDER_WAY, Run
 from memories.models import JobRun
 from memories.models.time import JobState
-from memories.services import running
+from memories.services import bulk, running
 from senselab.accounts.models import Account
 
 
 def asked() -> int:
     """Give every run that was asked for a turn, account by account, and return what they changed.
 
-    A run whose worker ended is taken up again. Each is tried three times.
+    A run whose worker ended is taken up again, decisions about many too. Each is tried three times.
 
     :raises ExceptionGroup: some failed.
     """
     changed, gathered, goes_on = 0, Gathered(), False
     for account in Account.objects.order_by("id"):
+        with gathered:
+            bulk.take_up(account.pk, timezone.now())
         waiting = JobRun.objects.filter(account_id=account.pk, state__in=UNDER_WAY).exclude(asked_by="")
         for run in waiting.order_by("id"):
             with gathered:

@@ -5,10 +5,11 @@ A run takes the entries and versions as they were when it was asked for, so that
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models.functions import Coalesce
 from django_q.tasks import async_task
 
 from memories.models.review import BulkRun
@@ -24,6 +25,8 @@ from memories.viewers import Viewer
 from senselab.errors import Conflict, Invalid, NotFound
 
 JOB = "memories.services.bulk_run.work"
+# A batch takes half a second.
+LEFT = timedelta(minutes=1)
 ITEMS = """
     INSERT INTO memories_bulkitem (account_id, run_id, entry_id, version, to_version, state, why)
     SELECT %(account)s, %(run)s, g.entry_id, g.version, g.to_version, 'waiting', ''
@@ -195,6 +198,19 @@ def hand_over(run: BulkRun) -> int:
     BulkRun.objects.filter(account_id=run.account_id, pk=run.pk).update(total=total)
     async_task(JOB, run.account_id, run.pk)
     return int(run.pk)
+
+
+def take_up(account_id: int, now: datetime) -> list[int]:
+    """Hand runs over again that nothing happened to for a minute, as their worker was killed, and return their ids.
+
+    One that only waits for its turn is handed over as well: whoever comes second finds nothing left to do.
+    """
+    latest = Coalesce("moved_at", "started_at", "created_at")
+    left = BulkRun.objects.filter(account_id=account_id, finished_at=None).alias(latest=latest)
+    found = list(left.filter(latest__lt=now - LEFT).order_by("id").values_list("id", flat=True))
+    for run_id in found:
+        async_task(JOB, account_id, run_id)
+    return found
 
 
 def terms_of(decision: Decision) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from memories import reads, viewers
+from memories import jobs, reads, viewers
 from memories.models import BulkRun, ChangeSet, Entry
 from memories.queue import review, review_runs, review_wrong
 from memories.queue.review import Queue
@@ -151,6 +152,18 @@ def test_a_run_that_died_is_taken_up_where_it_was(account, people, monkeypatch):
     run = run_of(account, run_id)
     assert (run.state, run.done) == ("finished", 6)
     assert ChangeSet.objects.get(account_id=account.pk, pk=run.change_set_id).size == 6
+
+
+def test_a_run_that_nothing_happened_to_for_a_minute_is_handed_over_again(account, people, monkeypatch):
+    run_id = start(people, acts.fill(account, 6, confidence=0.2))
+    handed = []
+    monkeypatch.setattr(bulk, "async_task", lambda *given: handed.append(given))
+    assert bulk.take_up(account.pk, NOON + timedelta(seconds=50)) == []
+    # The job of each minute looks.
+    jobs.asked()
+    assert handed == [(bulk.JOB, account.pk, run_id)]
+    assert bulk_run.work(account.pk, run_id) == 6
+    assert bulk.take_up(account.pk, timezone.now() + HOUR) == []
 
 
 @pytest.mark.parametrize(
