@@ -39,8 +39,7 @@ def ready(request: HttpRequest) -> HttpResponse:
     now, database, states = timezone.now(), database_words(), dict.fromkeys(("database", *CHECKS), "unknown")
     told = {"database": database, "disk": disk_words()}
     if not database:
-        told |= {"migrations": migration_words(), "worker": workers.worker_words(now)}
-        told |= {"backup": scheduled.words(now)}
+        told |= {"migrations": migration_words(), **workers.states(now), "backup": scheduled.words(now)}
         told |= {"integrity": integrity_words(named=metrics.may_read(request)) if not told["migrations"] else []}
     reasons = [words for found in told.values() for words in found]
     states |= {name: "ok" if not found else "failing" for name, found in told.items()}
@@ -49,8 +48,7 @@ def ready(request: HttpRequest) -> HttpResponse:
 
 
 # After the database, in the order in which they are told.
-# The worker's covers the age of the queue.
-CHECKS = ("migrations", "worker", "disk", "backup", "integrity")
+CHECKS = ("migrations", "worker", "queue", "disk", "backup", "integrity")
 # With less room PostgreSQL soon stops taking writes.
 LEAST_FREE = 512 * 1024 * 1024
 

@@ -21,20 +21,25 @@ WORKER = """
 """
 
 
-def worker_words(now: datetime | None = None) -> list[str]:
-    """Return what is wrong with the worker, a sentence each; nothing when it is at work and in time."""
-    now = now or timezone.now()
+def states(now: datetime) -> dict[str, list[str]]:
+    """Return what is wrong with the worker and with its queue, a sentence each; nothing where all is in time."""
     with connection.cursor() as cursor:
         cursor.execute(WORKER, {"late": now - LATE})
         schedules, overdue, last, waiting = cursor.fetchone()
+    down = []
     if not schedules:
-        return [f"No job is scheduled, as the product was never started; {START}."]
-    if overdue:
+        down = [f"No job is scheduled, as the product was never started; {START}."]
+    elif overdue:
         since = f"nothing has run for {span(now - last)}" if last else "it has not run anything yet"
-        return [f"The worker is down: {since}, and {jobs(overdue)} due; {START}."]
-    if waiting:
-        return [f"The worker is late: {jobs(waiting)} waiting for more than {span(LATE)}."]
-    return []
+        down = [f"The worker is down: {since}, and {jobs(overdue)} due; {START}."]
+    late = [f"The worker is late: {jobs(waiting)} waiting for more than {span(LATE)}."] if waiting else []
+    return {"worker": down, "queue": late}
+
+
+def worker_words(now: datetime | None = None) -> list[str]:
+    """Return what is wrong with the worker; a queue that is long while it is down is no news."""
+    found = states(now or timezone.now())
+    return found["worker"] or found["queue"]
 
 
 def account_words(account_id: int, now: datetime | None = None) -> list[str]:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 from django_q.models import Schedule
 
@@ -61,6 +62,20 @@ def test_the_overview_names_the_entry_and_the_version(learned, vera, client_of):
     page = client_of(vera).get("/").content.decode()
     assert "shop/retry v2 was altered behind our back" in page
     assert "shop/calm was altered" not in page
+
+
+def test_ready_says_which_entry_and_version_until_a_check_finds_nothing(learned):
+    def integrity():
+        told = Client().get("/readyz").json()
+        return told["checks"]["integrity"], " ".join(told["reasons"])
+
+    jobs.verify()
+    assert integrity()[0] == "ok"
+    alter(learned)
+    jobs.verify()
+    state, words = integrity()
+    assert state == "failing"
+    assert f"{learned.slug}: shop/retry v2" in words
 
 
 def test_the_next_check_that_finds_nothing_ends_the_alarm(learned):

@@ -15,7 +15,7 @@ from memories.models import JobRun
 
 MINUTE = timedelta(minutes=1)
 
-CHECKS = ("database", "migrations", "worker", "disk", "backup", "integrity")
+CHECKS = ("database", "migrations", "worker", "queue", "disk", "backup", "integrity")
 
 
 @pytest.fixture
@@ -97,6 +97,15 @@ def test_not_ready_without_a_worker_and_the_reason_is_told(scheduled, now):
     assert answer.json()["checks"] == {**dict.fromkeys(CHECKS, "ok"), "worker": "failing"}
     assert "The worker is down" in answer.json()["reasons"][0]
     assert Client().get("/health").status_code == 200
+
+
+def test_not_ready_while_the_queue_is_old_though_the_worker_is_at_work(scheduled, now):
+    ran(now)
+    OrmQ.objects.create(key="senselab", payload="x", lock=now - 5 * MINUTE)
+    answer = Client().get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["checks"] == {**dict.fromkeys(CHECKS, "ok"), "queue": "failing"}
+    assert answer.json()["reasons"] == ["The worker is late: 1 job is waiting for more than 3 min."]
 
 
 def test_not_ready_while_a_migration_is_missing(scheduled, now):
