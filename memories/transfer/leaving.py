@@ -4,14 +4,14 @@ PostgreSQL writes each row as JSON, which it reads back to the last bit: floats 
 microseconds, bytes as hex. The last line says how many there are and their SHA-256, so that a file cut short shows.
 """
 
-import hashlib
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 
 import msgspec
 from django.db import connection
 
 from memories.checking.verify_reads import one_view
+from memories.transfer.resuming import Begun
 from memories.transfer.tables import (
     ACCOUNT,
     FIGURE_TYPES,
@@ -75,9 +75,9 @@ def statements() -> Iterator[str]:
     yield FIGURES_SQL
 
 
-def rows(account_id: int) -> Iterator[list[str]]:
-    """Yield every line but the first and the last, many at a time."""
-    for sql in statements():
+def rows(account_id: int, first: int = 0) -> Iterator[list[str]]:
+    """Yield the lines of the statements from `first` on, many at a time."""
+    for sql in islice(statements(), first, None):
         with connection.chunked_cursor() as cursor:
             cursor.execute(sql, {"account": account_id})
             while found := cursor.fetchmany(ROWS):
@@ -89,12 +89,13 @@ def header() -> str:
     return msgspec.json.encode({"line": "header", "format": FORMAT, "schema": SCHEMA, "columns": kinds}).decode()
 
 
-def export(account: Account) -> Iterator[bytes]:
-    """Yield the account's history in pieces of whole lines; the same history gives the same bytes."""
-    sha256, count = hashlib.sha256(), 0
+def export(account: Account, begun: Begun | None = None) -> Iterator[bytes]:
+    """Yield the account's history in pieces of whole lines, from where one has begun; the same gives the same bytes."""
+    begun = begun or Begun()
+    sha256, count = begun.sha256, begun.lines
     with one_view():
         hash_joins_only()
-        for lines in chain([[header()]], rows(account.pk)):
+        for lines in chain([] if count else [[header()]], rows(account.pk, begun.statements)):
             piece, count = _piece(lines), count + len(lines)
             sha256.update(piece)
             yield piece

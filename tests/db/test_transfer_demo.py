@@ -61,6 +61,20 @@ def test_without_a_file_the_export_goes_to_standard_output(account, capfdbinary)
     assert capfdbinary.readouterr().out == b"".join(leaving.export(account))
 
 
+def test_on_a_terminal_both_commands_show_how_far_they_are_and_in_a_file_they_do_not(
+    account, tmp_path, capsys, monkeypatch
+):
+    acts.put(account, 1)
+    file = tmp_path / "one.jsonl"
+    for force, name in (("", "plain"), ("1", "shown")):
+        monkeypatch.setenv("FORCE_COLOR", force)
+        call_command("export_account", account.slug, output=file, stdout=io.StringIO())
+        call_command("import_account", name, str(file), stdout=io.StringIO())
+        said = capsys.readouterr().err
+        shown = [words in said for words in (f"Exporting {account.slug}", f"Importing {name}", "100%")]
+        assert shown == [bool(force)] * 3, said
+
+
 @pytest.mark.parametrize(
     ("command", "arguments", "words"),
     [
@@ -80,7 +94,7 @@ def test_an_export_that_is_interrupted_leaves_the_older_file_alone(account, tmp_
     target = tmp_path / "kept.jsonl"
     target.write_text("older")
 
-    def broken(account):
+    def broken(account, begun):
         yield b"{}\n"
         raise OSError(28, "No space left on device")
 

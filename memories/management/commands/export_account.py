@@ -3,14 +3,16 @@
 import os
 import sys
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from memories.checking.verify_reads import one_view
 from memories.management.progress import bar
-from memories.transfer import leaving
+from memories.transfer import leaving, resuming
 from senselab.accounts import audit
 from senselab.accounts import services as accounts
 from senselab.accounts.models import Account
@@ -38,6 +40,8 @@ class Command(BaseCommand):
             save(account, target)
         except OSError as error:
             raise CommandError(f"{target} cannot be written: {error.strerror}.") from error
+        except KeyboardInterrupt as error:
+            raise CommandError("Stopped; the same command goes on from here unless something was written.") from error
         self.stdout.write(f"{target}: {target.stat().st_size:,} bytes")
 
 
@@ -47,17 +51,30 @@ def write(out: BinaryIO, pieces: Iterator[bytes]) -> None:
 
 
 def save(account: Account, target: Path) -> None:
-    """Write the file beside its place and move it there when it is whole."""
-    part = target.with_name(f"{target.name}.part")
-    try:
-        with part.open("wb") as file, bar(f"Exporting {account.slug}", leaving.size(account.pk)) as tell:
-            lines = 0
-            for piece in leaving.export(account):
-                file.write(piece)
-                lines += piece.count(b"\n")
-                tell(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    """Write the file beside its place and move it there when it is whole; go on with one that was interrupted."""
+    with one_view():
+        part = target.with_name(f"{target.name}.{resuming.mark(account.pk)}.part")
+        for other in target.parent.glob(f"{escape(target.name)}.*.part"):
+            if other != part:
+                other.unlink()
+        try:
+            go_on(account, part)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+    part.replace(target)
+
+
+def go_on(account: Account, part: Path) -> None:
+    part.touch()
+    with part.open("r+b") as file, bar(f"Exporting {account.slug}", leaving.size(account.pk)) as tell:
+        begun = resuming.begun(file)
+        file.seek(begun.size)
+        file.truncate()
+        lines = begun.lines
+        for piece in leaving.export(account, begun):
+            file.write(piece)
+            lines += piece.count(b"\n")
+            tell(lines)
+        file.flush()
+        os.fsync(file.fileno())
