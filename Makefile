@@ -1,7 +1,7 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
 .PHONY: help audit bench bench-compare bench-growth bench-learning bench-limit bench-overload bench-search \
-	bench-survival bench-time bench-upgrade bench-verify chromium demo fuzz fuzz-parsers lint lock run sbom soak test \
+	bench-survival bench-time bench-upgrade bench-verify chromium clean-folder demo fuzz fuzz-parsers lint lock run sbom soak test \
 	test-semantic
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -24,6 +24,9 @@ run: .venv/runtime  ## Run SenseLab until Ctrl-C.
 
 demo: .venv/runtime  ## Fill the account `demo` with six weeks of plausible agent life.
 	@exec $(VENV) manage.py seed_demo
+
+clean-folder:  ## Run in a clean folder what the image runs, where no container engine is.
+	@$(PYTHON) docs/deploy/clean_folder.py
 
 test: .venv/testing chromium  ## Install what testing needs and run everything.
 	$(VENV) -m pytest tests/house
