@@ -21,15 +21,16 @@ LONGEST_QUERY = 2_000
 WIDTH = 100
 CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
 RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
-# Of two equations PostgreSQL expects a single row: right below a path, where entries are read and their vectors
-# compared, but without one it would compare all rather than ask the index.
-SAME_CLAIM = "e.claim_id = x.claim_id"
-LIKELY_CLAIM = f"CASE WHEN {SAME_CLAIM} THEN TRUE ELSE FALSE END"
-SETTINGS = "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true)"
+# For a transaction. Without the last one PostgreSQL would rather compare and sort all than ask the index.
+SETTINGS = """
+    SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),
+           set_config('enable_sort', 'off', true)
+"""
 MANY = f"""
     SELECT count(*) FROM (SELECT 1 FROM {table.TABLE} x WHERE x.account_id = %(account)s AND x.model = %(model)s
                            LIMIT {table.EXACT + 1}) s
 """
+BELOW = f"SELECT count(*) FROM (SELECT 1 FROM {{}} LIMIT {table.EXACT + 1}) s"
 
 Near = list[tuple[int, float]]
 
@@ -90,43 +91,38 @@ def of_model(
     values: dict[str, Any] = {**made.values, "model": name, "near": embedding.written(vector), "limit": limit}
     kind = f"halfvec({len(vector)})"
     distance = f"x.vector::{kind} <=> %(near)s::text::{kind}"
-    filtered = f"{CLAIMED if search.needs_claim else ''} {RECALLED} {made.where}"
+    entries = f"memories_entry e {CLAIMED if search.needs_claim else ''} {RECALLED} {made.where}"
     with pipeline.planned_anew():
-        if search.is_in_one_entity:
-            # An index of all would find few of one entity.
-            return _found(pipeline.fetch((_within(filtered, distance), values)))
-        if many is None:
-            (((many,),),) = pipeline.fetch((MANY, {"account": viewer.account_id, "model": name}))
-        claim = SAME_CLAIM if search.is_scoped else LIKELY_CLAIM
-        if many <= table.EXACT:
-            # A sum of distance and nothing keeps the index out.
-            sql = _among_all(filtered, claim, name, distance, f"({distance}) + 0")
-            return _found(pipeline.fetch((sql, values)))
+        is_few = _few(MANY, {"account": viewer.account_id, "model": name}) if many is None else many <= table.EXACT
+        # An index of all would find little of a small part.
+        if search.is_in_one_entity or (search.entity_path and not is_few and _few(BELOW.format(entries), values)):
+            part = f"AND x.entry_id = ANY(ARRAY(SELECT e.id FROM {entries}))"
+            return _found(pipeline.fetch((_statement(entries, name, f"({distance}) + 0", part), values)))
+        if is_few:
+            return _found(pipeline.fetch((_statement(entries, name, f"({distance}) + 0"), values)))
         with transaction.atomic():
-            sql = _among_all(filtered, claim, name, distance, distance)
-            return _found(pipeline.fetch((SETTINGS, [str(max(WIDTH, limit))]), (sql, values)))
+            settings = (SETTINGS, [str(max(WIDTH, limit))])
+            return _found(pipeline.fetch(settings, (_statement(entries, name, distance), values)))
 
 
-def _within(filtered: str, distance: str) -> str:
-    """Return a statement that compares the vectors of some entries one by one, all read on one way down their index."""
-    return f"""
-        WITH seen AS MATERIALIZED (SELECT e.id, e.claim_id FROM memories_entry e {filtered})
-        SELECT x.entry_id, 1 - ({distance}) FROM {table.TABLE} x
-         WHERE x.account_id = %(account)s AND x.model = %(model)s
-           AND x.entry_id = ANY(ARRAY(SELECT s.id FROM seen s)) AND x.claim_id IN (SELECT s.claim_id FROM seen s)
-         ORDER BY ({distance}) + 0 LIMIT %(limit)s
+def _few(sql: str, values: dict[str, Any]) -> bool:
+    (((many,),),) = pipeline.fetch((sql, values))
+    return bool(many <= table.EXACT)
+
+
+def _statement(entries: str, name: str, order: str, part: str = "") -> str:
+    """Return a statement that takes vectors in an order, until enough of their entries are among those wanted.
+
+    So it costs the same whatever PostgreSQL thinks of how many there are: it has sampled no vector when the first are
+    there. An index that is told a literal can be used; a sum of distance and nothing keeps it out.
     """
-
-
-def _among_all(filtered: str, claim: str, name: str, distance: str, order: str) -> str:
-    """Return a statement that looks among the vectors of all entries, in an order that an index may have."""
-    # An index that is told a literal can be used.
     literal = name.replace("'", "''").replace("%", "%%")
     return f"""
-        SELECT e.id, 1 - ({distance}) FROM {table.TABLE} x
-          JOIN memories_entry e ON e.account_id = x.account_id AND e.id = x.entry_id AND {claim} {filtered}
-           AND x.account_id = %(account)s AND x.model = '{literal}'
-         ORDER BY {order} LIMIT %(limit)s
+        SELECT n.entry_id, 1 - n.distance
+          FROM (SELECT x.entry_id, x.claim_id, {order} AS distance FROM {table.TABLE} x
+                 WHERE x.account_id = %(account)s AND x.model = '{literal}' {part} ORDER BY distance) n
+          JOIN LATERAL (SELECT 1 FROM {entries} AND e.id = n.entry_id AND e.claim_id = n.claim_id LIMIT 1) s ON TRUE
+         ORDER BY n.distance LIMIT %(limit)s
     """
 
 

@@ -133,20 +133,24 @@ def used(node: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield from used(below)
 
 
+BY_INDEX, ONE_BY_ONE = (table.index_of(MODEL), ""), (f"{table.TABLE}_pkey", "entry_id = ANY")
+
+
 @pytest.mark.parametrize(
-    ("search", "index", "asked"),
+    ("search", "way"),
     [
-        (Search(), table.index_of(MODEL), ""),
-        (Search(memory_types=("fact",), min_confidence=0.5), table.index_of(MODEL), ""),
-        (Search(entity_path="shop/3"), f"{table.TABLE}_pkey", "entry_id = ANY"),
+        (Search(), BY_INDEX),
+        (Search(memory_types=("fact",), min_confidence=0.5), BY_INDEX),
+        (Search(entity_path="shop", descendants=True), BY_INDEX),
+        (Search(entity_path="shop/3", descendants=True), ONE_BY_ONE),
+        (Search(entity_path="shop/3"), ONE_BY_ONE),
     ],
-    ids=["among all", "among what filters leave", "in an entity"],
+    ids=["all", "what filters leave", "much below a path", "little below a path", "an entity"],
 )
-def test_vectors_are_found_down_an_index(meant, search, index, asked):
+def test_vectors_are_found_down_an_index(meant, search, way):
     viewer = acts.viewer(Account.objects.get(slug="large"))
     with noted() as run:
         assert len(reading.of_model(viewer, MODEL, NEAR, search, acts.NOON, 150)) == 150
-    # What is said last is the search, or that its transaction is over.
-    ((found, told),) = [one for _, plan in plans(run[-2:]) for one in used(plan)]
-    assert found == index
-    assert asked in told
+    ((index, asked),) = [one for sql, plan in plans(run) if "distance" in sql for one in used(plan)]
+    assert index == way[0]
+    assert way[1] in asked
