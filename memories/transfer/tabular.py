@@ -3,49 +3,38 @@
 import csv
 import io
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
+from memories import viewers
 from memories.checking.verify_reads import one_view
+from memories.queue.review import Queue, Reason
 from memories.transfer import leaving
+from memories.transfer.lists import LISTS, PROSE
 from senselab import sheets
+from senselab.accounts.models import Account
 
 ROWS = 1_000
-# What people and agents say in sentences; all else is names.
-PROSE = frozenset({"value", "situation", "task_input", "response_text", "reason"})
-LISTS = {
-    "entries": """
-        SELECT e.branch, e.entity_path, e.key, e.owner, e.version, c.value, e.memory_type, e.status, e.evidence_status,
-               e.confidence, e.settled_confidence, e.tier, e.outcome_count, e.success_count, e.failure_count,
-               e.positive_reinforcement, e.negative_reinforcement, e.pinned, e.superseded_by, e.ttl_at, e.agent_id,
-               e.written_at, e.created_at, e.changed_at, coalesce(r.recall_count, 0) AS recall_count
-          FROM memories_entry e JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id
-          LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id
-         WHERE e.account_id = %s ORDER BY e.branch, e.entity_path, e.key, e.owner
-    """,
-    "outcomes": """
-        SELECT o.outcome_ref, o.outcome_type, o.agent_id, o.session_id, o.branch, o.committed_at, o.causal_confidence,
-               o.verified_by, o.replayed, array_to_string(o.causal_entry_keys, E'\\n') AS causal_entry_keys,
-               array_to_string(o.entity_paths, E'\\n') AS entity_paths, o.situation, o.task_input, o.response_text
-          FROM outcomes_outcome o WHERE o.account_id = %s ORDER BY o.committed_at, o.id
-    """,
-    "changes": """
-        SELECT e.branch, e.entity_path, e.key, e.owner, v.number, v.change, v.at, s.actor_kind, s.actor, s.reason,
-               s.cause, v.before, v.weight, v.confidence, v.status, v.evidence_status, v.policy
-          FROM memories_entryversion v
-          JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
-          JOIN memories_changeset s ON s.account_id = v.account_id AND s.id = v.change_set_id
-         WHERE v.account_id = %s ORDER BY v.at, e.branch, e.entity_path, e.key, e.owner, v.number
-    """,
-}
+REASONS = ", ".join(f"CASE WHEN q.{reason} THEN '{reason}' END" for reason in Reason)
 
 
-def pieces(account_id: int, name: str) -> Iterator[bytes]:
+def statement(account: Account, name: str, now: datetime) -> tuple[str, dict[str, Any]]:
+    """Return the statement of one of LISTS and its values; what waits for review is what the queue says."""
+    if name != "review":
+        return LISTS[name], {"account_id": account.pk}
+    viewer = viewers.person(account)
+    columns = f"q.id, q.since, q.settled_confidence, concat_ws(' ', {REASONS}) AS reasons"
+    waiting = Queue().members(viewer, columns)
+    return LISTS[name].format(waiting=waiting), Queue().values(viewer, now) | {"account_id": account.pk}
+
+
+def pieces(account: Account, name: str, now: datetime) -> Iterator[bytes]:
     """Yield one of LISTS as CSV in UTF-8, header first; a thousand rows are in memory."""
     with one_view(), connection.chunked_cursor() as cursor:
         leaving.hash_joins_only()
-        cursor.execute(LISTS[name], [account_id])
+        cursor.execute(*statement(account, name, now))
         found = cursor.fetchmany(ROWS)
         columns = [column.name for column in cursor.description or ()]
         names = [column not in PROSE for column in columns]

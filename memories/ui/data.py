@@ -13,13 +13,12 @@ from django.views.decorators.http import require_POST, require_safe
 from memories.jobs import job_reads
 from memories.services import uploads
 from memories.transfer import leaving, tabular
+from memories.transfer.lists import LISTS, WORDS
 from memories.ui.people import actor_of, viewer_of
 from senselab.accounts import audit
 from senselab.errors import Refusal
 from senselab.holding import exports
 from senselab.ui import for_admins, render_page
-
-WORDS = {"entries": "Entries", "outcomes": "Outcomes", "changes": "Changes"}
 
 
 @require_safe
@@ -36,7 +35,7 @@ def shown(request: HttpRequest) -> dict[str, Any]:
     return {
         # Nothing of what arrives shows before all of it is here, and counting every table each time is dear.
         "lines": None if works else leaving.size(account.pk),
-        "lists": [(name, WORDS[name]) for name in tabular.LISTS],
+        "lists": WORDS.items(),
         "run": run,
         "progress": job_reads.progress(run) if run else None,
         "works": works,
@@ -58,10 +57,10 @@ def export_data(request: HttpRequest) -> HttpResponse:
 @for_admins
 def export_list(request: HttpRequest, name: str) -> HttpResponse:
     """Send one list of the account as CSV."""
-    if name not in tabular.LISTS:
+    if name not in LISTS:
         raise Http404
     account = request.person_account  # type: ignore[attr-defined]
-    pieces = exports.hold(tabular.pieces(account.pk, name), account.pk)
+    pieces = exports.hold(tabular.pieces(account, name, timezone.now()), account.pk)
     note(request, "exported", f"list of {name}")
     return download(pieces, f"{account.slug}-{name}.csv", "text/csv; charset=utf-8")
 

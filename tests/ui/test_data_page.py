@@ -5,14 +5,21 @@ import io
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 
 from memories import jobs
-from memories.models import JobRun, UploadPart
-from memories.transfer import leaving, tabular
+from memories.models import JobRun, TierMove, UploadPart
+from memories.rules.policy import DEFAULT
+from memories.services import comments, evidence, policies
+from memories.services.acts import Act, Actor
+from memories.services.evidence import Observed
+from memories.transfer import leaving, lists, tabular
+from outcomes.models import Edge, Event, Trace
 from senselab import sheets
 from senselab.accounts import services as accounts
-from senselab.accounts.models import AuditRecord, Role
+from senselab.accounts.models import Agent, AuditRecord, Role
 from tests.db import acts
+from tests.db.acts import NOON
 from tests.ui.conftest import Page
 
 
@@ -85,15 +92,59 @@ def test_without_a_file_the_page_says_so(door, account):
     assert "holds no line" in Page(upload(door, b" ")).text
 
 
-@pytest.mark.parametrize("name", tabular.LISTS)
-def test_a_list_goes_to_a_spreadsheet_without_a_formula(door, account, name):
-    acts.put(account, "=1+1", reason="@SUM(A1)", key="=cmd")
+@pytest.fixture
+def busy(account, ada):
+    """An account that has something in each of its lists."""
+    stored = acts.put(account, "=1+1", reason="@SUM(A1)", key="=cmd", confidence=0.2)
     acts.told(account, "-2+3", "success", "shop/=cmd")
+    acts.put(account, "=1+1", key="=doubt", confidence=0.2)
+    person = Actor("person", "=rex")
+    evidence.add(acts.viewer(account, sees_all=True), stored.entry_id, Observed(NOON, "=1+1", "o-1", 0.0), actor=person,
+                 now=NOON)  # fmt: skip
+    comments.say(account.pk, [stored.entry_id], "=1+1", Act("comment", person, NOON, DEFAULT))
+    policies.save(account.pk, {"hot_capacity": 20}, expected=1, actor=person, reason="=1+1", now=NOON)
+    accounts.create_key(account, name="=key")
+    Agent.objects.get_or_create(account=account, agent_id="=agent")
+    Event.objects.create(account=account, agent_id="=agent", event_type="note", summary="=1+1", created_at=NOON)
+    Trace.objects.create(account=account, agent_id="=agent", outcome_ref="=task", created_at=NOON)
+    Edge.objects.create(account=account, digest=b"0" * 32, source_entity="=shop", relation="needs",
+                        target_entity="pay", first_seen=NOON, last_seen=NOON)  # fmt: skip
+    parts = dict.fromkeys(("importance", "recency", "frequency", "durability", "priority"), 0.5)
+    moved = {"branch": "main", "at": NOON, "before": 3, "after": 1, "place": 1, **parts}
+    TierMove.objects.create(account=account, entry_id=stored.entry_id, **moved)
+    jobs.tiers()
+    return account
+
+
+@pytest.mark.parametrize("name", lists.LISTS)
+def test_a_list_goes_to_a_spreadsheet_without_a_formula(door, busy, name):
     answer = door.get(f"/settings/data/{name}.csv")
     rows = list(csv.reader(io.StringIO(body(answer).decode())))
     assert len(rows) >= 2
     assert all(len(row) == len(rows[0]) for row in rows)
     assert not [cell for row in rows[1:] for cell in row if cell.startswith(("=", "@", "-2"))]
+
+
+@pytest.mark.parametrize("name", lists.LISTS)
+def test_the_command_line_writes_the_list_that_the_page_gives(door, busy, tmp_path, name):
+    target = tmp_path / "list.csv"
+    call_command("export_list", busy.slug, name, output=target, stdout=io.StringIO())
+    assert target.read_bytes() == body(door.get(f"/settings/data/{name}.csv"))
+    kept = AuditRecord.objects.filter(account=busy, action="exported").order_by("id")
+    assert [one.target for one in kept] == [f"list of {name}"] * 2
+
+
+def test_the_list_of_what_waits_is_the_queue_with_its_reasons(door, busy):
+    rows = list(csv.DictReader(io.StringIO(body(door.get("/settings/data/review.csv")).decode())))
+    assert [(row["reasons"], row["key"]) for row in rows] == [("under_review", "'=doubt")]
+
+
+def test_every_list_has_a_word_and_none_tells_a_secret(door, busy):
+    assert set(lists.LISTS) == set(lists.WORDS)
+    page = door.get("/settings/data/").content.decode()
+    assert [name for name in lists.LISTS if f"/settings/data/{name}.csv" not in page] == []
+    told = " ".join(lists.LISTS.values())
+    assert not [word for word in ("secret", "password", "sha256", "digest") if word in told]
 
 
 def test_only_admins_of_the_account_get_any_of_it(client_of, rex, vera, account):

@@ -1,5 +1,6 @@
 """How each page for people is called with another account's names and ids. A page missing here fails the test."""
 
+from memories.transfer.lists import LISTS
 from tests.walls.asking import Call, Table, asking, at, get, post
 from tests.walls.world import World
 
@@ -83,9 +84,7 @@ TIME: Table = {
     "settings/data/": lambda w: [get()],
     "settings/data/export/": lambda w: [get()],
     "settings/data/import/": lambda w: [post()],
-    "settings/data/<slug:name>.csv": lambda w: [
-        at(get(), name=name) for name in ("entries", "outcomes", "changes", "kanari")
-    ],
+    "settings/data/<slug:name>.csv": lambda w: [at(get(), name=name) for name in (*LISTS, "kanari")],
 }
 TOLD: Table = {
     "outcomes/": listed,
