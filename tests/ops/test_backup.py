@@ -64,6 +64,7 @@ def test_a_copy_is_proven_and_one_command_brings_it_back(data: Path) -> None:
         assert "is dropped" in manage(data, "restore", "--drop-replaced").stdout
         assert databases(data) == {"postgres", "senselab"}
         nothing_is_restored_from_a_damaged_copy(data, copy)
+        what_the_worker_does_by_itself_is_proven_and_drops_the_older_one(data)
         a_copy_that_does_not_fit_is_named(data)
     finally:
         held.close()
@@ -77,6 +78,17 @@ def nothing_is_restored_from_a_damaged_copy(data: Path, copy: Copy) -> None:
     assert "is damaged" in refused.stderr
     assert "The database is as it was." in refused.stderr
     copy.path.write_bytes(whole)
+
+
+def what_the_worker_does_by_itself_is_proven_and_drops_the_older_one(data: Path) -> None:
+    """What the schedule calls, as the worker does, with one copy to keep."""
+    code = "from senselab.survival import scheduled as s; from django.utils.module_loading import import_string as i;"
+    code += "print(i(s.schedules()['backup'][0])())"
+    done = manage(data, "shell", "-v0", "-c", code, BACKUP_HOURS="6", BACKUP_KEEP="1")
+    assert done.returncode == 0, done.stderr
+    (kept,) = copies.listed(data / "backups")
+    assert kept.proven
+    assert done.stdout.split()[-1] == kept.path.name
 
 
 def a_copy_that_does_not_fit_is_named(data: Path) -> None:
