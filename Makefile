@@ -1,7 +1,8 @@
 # Paths are relative and programs are started with `python -m`, so that the folder's own path may hold anything.
 .DEFAULT_GOAL := help
-.PHONY: help audit bench bench-compare bench-growth bench-learning bench-limit bench-overload bench-search \
-	bench-survival bench-time bench-upgrade bench-verify chromium clean-folder demo fuzz fuzz-parsers lint lock run sbom soak test \
+.PHONY: help audit bench bench-compare bench-growth bench-learning bench-limit bench-overload bench-pages \
+	bench-search bench-survival bench-time bench-upgrade bench-verify chromium clean-folder demo fuzz \
+	fuzz-parsers lint lock run sbom soak test \
 	test-semantic
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -65,6 +66,9 @@ bench-overload: .venv/testing  ## Offer three times what it carries for a minute
 
 bench-upgrade: .venv/testing  ## Migrate 100,000 entries of an earlier release while that writes.
 	@$(VENV) -m tests.load.bench_upgrade $(BENCH)
+
+bench-pages: .venv/testing  ## Open each page on a store of 1,000,000 entries: milliseconds, statements, kilobytes.
+	@$(VENV) -m tests.load.bench_pages $(BENCH)
 
 bench-time: .venv/testing  ## Measure what time costs at 100,000 and 1,000,000 entries.
 	@$(VENV) -m tests.load.bench_time

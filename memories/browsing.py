@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memories import figures, search
-from memories.figures import Totals
+from memories import places, search
+from memories.places import Places
 from memories.rows import Row
 from memories.search import COUNTED, Elsewhere, Search, elsewhere
 from memories.search.elsewhere import LITTLE
@@ -37,13 +37,13 @@ class Browsed:
     entries: list[Listed]
     next: tuple[str, ...]
     total: int | None
-    paths: dict[str, Totals]
+    places: Places
     relaxed: list[Relaxed]
     elsewhere: Elsewhere = field(default_factory=Elsewhere)
 
     @property
     def is_account_empty(self) -> bool:
-        return not self.paths
+        return self.places.is_empty
 
 
 def listed(asked: Search, viewer: Viewer, now: datetime) -> tuple[list[Listed], tuple[str, ...]]:
@@ -55,13 +55,14 @@ def listed(asked: Search, viewer: Viewer, now: datetime) -> tuple[list[Listed], 
 
 def browse(asked: Search, viewer: Viewer, now: datetime, *, without: Mapping[str, Search]) -> Browsed:
     """Return a page of a search; `without` are the same search less one filter each, asked when nothing was found."""
-    paths = figures.by_path(viewer, asked.branch)
+    where = places.of(viewer, asked.branch, asked.entity_path or "")
     entries, following = listed(asked, viewer, now)
     if entries or asked.after:
         total = len(entries) if not (asked.after or following) else _count(asked, viewer, now)
-        return Browsed(entries, following, total, paths, [], _elsewhere(asked, viewer, now, total))
-    relaxed = [Relaxed(name, search.count(less, viewer, now)) for name, less in without.items()] if paths else []
-    return Browsed([], (), 0, paths, relaxed)
+        return Browsed(entries, following, total, where, [], _elsewhere(asked, viewer, now, total))
+    less = {} if where.is_empty else without
+    relaxed = [Relaxed(*one) for one in zip(less, search.counts(list(less.values()), viewer, now), strict=True)]
+    return Browsed([], (), 0, where, relaxed)
 
 
 def _elsewhere(asked: Search, viewer: Viewer, now: datetime, total: int | None) -> Elsewhere:

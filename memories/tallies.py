@@ -136,8 +136,8 @@ class Shelf:
 _folded, _served, _entities, _extremes = Shelf(), Shelf(), Shelf(8), Shelf()
 
 
-def of(viewer: Viewer, branch: str = "main") -> Tally:
-    """Return the sums of an account as of now; of recalls those of a second ago."""
+def of(viewer: Viewer, branch: str = "main", *, recalls: bool = True) -> Tally:
+    """Return the sums of an account as of now; of recalls those of a second ago, without `recalls` folded ones only."""
     key = _key(viewer, branch)
     values, where = {**viewer.parameters, "branch": branch}, figures.where(viewer)
     added = ADDED.format(where=where, seen=viewer.visible("c"))
@@ -145,7 +145,7 @@ def of(viewer: Viewer, branch: str = "main") -> Tally:
     while True:
         ((row,),) = pipeline.fetch((added, values))
         if folded.mark == row[0]:
-            served = _recalls(key, folded.mark, where, values)
+            served = _recalls(key, folded.mark, where, values) if recalls else (0, 0)
             if served is not None:
                 return _added(folded, row, served)
         # Folded meanwhile, which happens once a minute.

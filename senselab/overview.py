@@ -1,4 +1,8 @@
-"""The figures of the home page, each read by itself: when one fails it is not known, and the others still show."""
+"""The figures of the home page, each read by itself: when one fails it is not known, and the others still show.
+
+What needs a person comes with the page. How the last days went is summed over all that was done in them, so the page
+loads it when it is there.
+"""
 
 import logging
 from collections.abc import Callable
@@ -11,7 +15,7 @@ from django.db import DatabaseError
 from memories import activity, browsing, search, tallies
 from memories.activity import Writer
 from memories.browsing import Listed
-from memories.changes import change_reads, moves
+from memories.changes import moves
 from memories.changes.moves import Titled
 from memories.checking import nightly
 from memories.figures import Totals
@@ -54,12 +58,8 @@ class Overview:
 
     totals: Totals | None
     expiring: int | None
-    written_this_week: int | None
-    days: list[Day] | None
-    writes: list[int] | None
     changes: list[Titled] | None
     doubtful: list[Listed] | None
-    agents: list[AgentLine] | None
     # What somebody altered, and what is wrong with the jobs, in sentences; empty when they run.
     jobs: list[str] | None
 
@@ -67,6 +67,39 @@ class Overview:
     def is_empty(self) -> bool:
         """Tell whether nobody ever wrote anything here."""
         return self.totals == Totals() and self.changes == []
+
+    @property
+    def evidence(self) -> list[Bar]:
+        return self._bars({"validated": "ok", "untested": "mute", "contested": "warn", "discredited": "bad"})
+
+    @property
+    def tiers(self) -> list[Bar]:
+        return self._bars({"hot": "accent", "warm": "mute", "archive": "line"})
+
+    def _bars(self, tones: dict[str, str]) -> list[Bar]:
+        if self.totals is None:
+            return []
+        counts = {word: getattr(self.totals, "cold" if word == "archive" else word) for word in tones}
+        whole = sum(counts.values())
+        return [Bar(word, counts[word], tone, counts[word] / whole if whole else None) for word, tone in tones.items()]
+
+    @property
+    def tier_parts(self) -> list[tuple[str, float]]:
+        return [(css, bar.count) for css, bar in zip(("a", "b2", "c"), self.tiers, strict=False)]
+
+    @property
+    def waiting(self) -> int | None:
+        return self.totals.under_review if self.totals else None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How the last days went: what the home page shows a moment later. None is a figure that could not be read."""
+
+    written_this_week: int | None
+    days: list[Day] | None
+    writes: list[int] | None
+    agents: list[AgentLine] | None
 
     @property
     def rate(self) -> float | None:
@@ -100,43 +133,26 @@ class Overview:
     def written_today(self) -> int | None:
         return self.writes[-1] if self.writes else None
 
-    @property
-    def evidence(self) -> list[Bar]:
-        return self._bars({"validated": "ok", "untested": "mute", "contested": "warn", "discredited": "bad"})
-
-    @property
-    def tiers(self) -> list[Bar]:
-        return self._bars({"hot": "accent", "warm": "mute", "archive": "line"})
-
-    def _bars(self, tones: dict[str, str]) -> list[Bar]:
-        if self.totals is None:
-            return []
-        counts = {word: getattr(self.totals, "cold" if word == "archive" else word) for word in tones}
-        whole = sum(counts.values())
-        return [Bar(word, counts[word], tone, counts[word] / whole if whole else None) for word, tone in tones.items()]
-
-    @property
-    def tier_parts(self) -> list[tuple[str, float]]:
-        return [(css, bar.count) for css, bar in zip(("a", "b2", "c"), self.tiers, strict=False)]
-
-    @property
-    def waiting(self) -> int | None:
-        return self.totals.under_review if self.totals else None
-
 
 def of(viewer: Viewer, now: datetime) -> Overview:
-    """Return the figures of an account; twelve statements, whatever its size."""
+    """Return what needs a person; eight statements, whatever the account's size."""
     doubted = Search(evidence=DOUBTED, sort="doubt", limit=FEW)
     return Overview(
-        totals=figure(lambda: tallies.of(viewer).total),
+        totals=figure(lambda: tallies.of(viewer, recalls=False).total),
         expiring=figure(lambda: search.count(Search(expires_by=now + WEEK), viewer, now)),
+        changes=figure(lambda: moves.listed(viewer, limit=FEW + 1).rows),
+        doubtful=figure(lambda: browsing.listed(doubted, viewer, now)[0]),
+        jobs=figure(lambda: [*nightly.words(viewer.account_id), *health.words(viewer.account_id, now)]),
+    )
+
+
+def course(viewer: Viewer, now: datetime) -> Course:
+    """Return how the last days went; five statements."""
+    return Course(
         written_this_week=figure(lambda: search.count(Search(since=now - WEEK), viewer, now)),
         days=figure(lambda: outcomes.days(viewer, now, OUTCOME_DAYS)),
         writes=figure(lambda: activity.writes_by_day(viewer, now, WRITE_DAYS)),
-        changes=figure(lambda: moves.titled(viewer, change_reads.page(viewer, limit=FEW + 1).rows)),
-        doubtful=figure(lambda: browsing.listed(doubted, viewer, now)[0]),
         agents=figure(lambda: agent_lines(viewer, now)),
-        jobs=figure(lambda: [*nightly.words(viewer.account_id), *health.words(viewer.account_id, now)]),
     )
 
 

@@ -119,7 +119,7 @@ SETTINGS = (
     *("change_role", "remove_person", "reset_factors", "know_email", "withdraw_invitation", "require_factors"),
 )
 PLACES = (
-    Place("overview", "Overview", "layout-dashboard", "o"),
+    Place("overview", "Overview", "layout-dashboard", "o", belongs=("course",)),
     Place(
         "entries",
         "Entries",
@@ -127,13 +127,13 @@ PLACES = (
         "e",
         belongs=("entry", "compare", "rollback", "new_entry", "edit_entry", "connections", "erase_entry"),
     ),
-    Place("review", "Review", "inbox", "r", belongs=("contested", "wrong", "bulk", "bulk_run")),
+    Place("review", "Review", "inbox", "r", belongs=("evidence", "contested", "wrong", "bulk", "bulk_run")),
     Place("outcomes", "Outcomes", "activity", "t", belongs=("outcome",)),
     Place("recall", "Recall", "search", "q", small=False),
     Place("change_sets", "Changes", "history", "c", belongs=("change_set", "undo")),
     Place("traces", "Traces", "route", "p", small=False, belongs=("trace",)),
     Place("agents", "Agents", "bot", "a", small=False, belongs=("agent", "erase_agent")),
-    Place("tiers", "Tiers", "flame", "i", small=False, belongs=("forecast",)),
+    Place("tiers", "Tiers", "flame", "i", small=False, belongs=("borders", "forecast")),
     Place("jobs", "Jobs", "list-checks", "j", small=False),
     Place("settings", "Settings", "settings", "s", small=False, belongs=SETTINGS),
 )

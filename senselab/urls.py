@@ -31,6 +31,7 @@ urlpatterns = [
     path("api/", problems.no_route),
     path("api/<anything:rest>", problems.no_route),
     path("", views.overview, name="overview"),
+    path("course/", views.course, name="course"),
     path("login/", door.LogIn.as_view(), name="login"),
     path("login/second-factor/", door.second_factor, name="second_factor"),
     path("login/passkey/", door.passkey, name="passkey_login"),

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from memories.ui.people import viewer_of
 from senselab import overview as figures
@@ -22,6 +22,14 @@ def overview(request: HttpRequest) -> HttpResponse:
         return HttpResponse(status=204)
     context = {"overview": shown, "origin": request.build_absolute_uri("/").rstrip("/")}
     return render_page(request, "overview.html", part="_overview.html", context=context)
+
+
+@require_safe
+@for_people
+def course(request: HttpRequest) -> HttpResponse:
+    """Show how the last days went; htmx gets the parts for the home page."""
+    context = {"overview": figures.course(viewer_of(request), timezone.now())}
+    return render_page(request, "course.html", part="_course.html", context=context)
 
 
 @require_POST

@@ -42,7 +42,7 @@ class Distribution:
 
 
 def distribution(viewer: Viewer, branch: str = "main") -> Distribution:
-    totals = tallies.of(viewer, branch).total
+    totals = tallies.of(viewer, branch, recalls=False).total
     policy = viewer.policy
     return Distribution(totals.hot, totals.warm, totals.cold, policy.hot_capacity, policy.warm_capacity)
 

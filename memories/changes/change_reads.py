@@ -78,7 +78,7 @@ def select(viewer: Viewer) -> str:
     size, reason = ("s.size", "s.reason") if viewer.sees_all else (size, reason)
     return f"""
         SELECT {COLUMNS.format(size=size, reason=reason)}, (SELECT max(u.id) FROM memories_changeset u
-                            WHERE u.account_id = s.account_id AND u.undoes_id = s.id)
+                            WHERE u.account_id = s.account_id AND u.undoes_id = s.id) AS undone_by
           FROM memories_changeset s
          WHERE s.account_id = %(account)s AND {"TRUE" if viewer.sees_all else seen}
     """
@@ -95,7 +95,22 @@ def one(viewer: Viewer, change_set_id: int) -> Shown | None:
     return found[0] if found else None
 
 
-def page(
+def page(viewer: Viewer, *, cursor: str = "", limit: int = PAGE, **asked: Any) -> Page:
+    """Return a page of change sets; what may be asked for stands at `statement`.
+
+    :raises Refusal: the cursor cannot be read.
+    """
+    sql, values = statement(viewer, cursor=cursor, limit=limit, **asked)
+    return paged(fetch(sql, values), limit)
+
+
+def paged(found: list[Shown], limit: int) -> Page:
+    """Return a page of what was found: one more than its limit when it is not the last."""
+    shown = found[:limit]
+    return Page(shown, cursors.make(shown[-1].at.isoformat(), shown[-1].id) if len(found) > limit else "")
+
+
+def statement(
     viewer: Viewer,
     *,
     kind: str = "",
@@ -105,8 +120,8 @@ def page(
     until: datetime | None = None,
     cursor: str = "",
     limit: int = PAGE,
-) -> Page:
-    """Return a page of change sets.
+) -> tuple[str, dict[str, Any]]:
+    """Return the statement of a page of change sets, newest first, that finds one more.
 
     :raises Refusal: the cursor cannot be read.
     """
@@ -124,7 +139,4 @@ def page(
         at, change_set_id = cursors.read(cursor, datetime.fromisoformat, int)
         sql += " AND (s.at, s.id) < (%(at)s, %(after)s)"
         values |= {"at": at, "after": change_set_id}
-    found = fetch(f"{sql} ORDER BY s.at DESC, s.id DESC LIMIT %(limit)s", {**values, "limit": limit + 1})
-    shown = found[:limit]
-    more = len(found) > limit
-    return Page(shown, cursors.make(shown[-1].at.isoformat(), shown[-1].id) if more else "")
+    return f"{sql} ORDER BY s.at DESC, s.id DESC LIMIT %(limit)s", {**values, "limit": limit + 1}

@@ -1,11 +1,11 @@
 """What a change set did, entry by entry, and how much of it an undo could still take back."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
 
+from memories.changes import change_reads
 from memories.changes.change_reads import Shown
 from memories.viewers import Viewer
 from senselab import cursors
@@ -80,22 +80,6 @@ class Sample:
     after: float
 
 
-def samples(viewer: Viewer, change_set_ids: Sequence[int]) -> dict[int, Sample]:
-    """Return an entry of each change set, by the id of the set; one statement."""
-    sql = f"""
-        SELECT asked.id, one.*
-          FROM unnest(%(ids)s::bigint[]) AS asked(id)
-         CROSS JOIN LATERAL (
-            SELECT e.branch, e.entity_path, e.key, e.owner, v.before, v.confidence
-              FROM memories_entryversion v
-              JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
-             WHERE v.account_id = %(account)s AND {viewer.visible()} AND v.change_set_id = asked.id LIMIT 1) one
-    """
-    with connection.cursor() as database:
-        database.execute(sql, {**viewer.parameters, "ids": list(change_set_ids)})
-        return {row[0]: Sample(*row[1:]) for row in database.fetchall()}
-
-
 @dataclass(frozen=True, slots=True)
 class Titled:
     """A change set as a list shows it, with one of its entries; `others` counts the versions beside that one."""
@@ -108,10 +92,37 @@ class Titled:
         return self.change_set.size - 1
 
 
-def titled(viewer: Viewer, change_sets: Sequence[Shown]) -> list[Titled]:
-    """Return change sets with an entry each to name them by."""
-    found = samples(viewer, [change_set.id for change_set in change_sets]) if change_sets else {}
-    return [Titled(change_set, found.get(change_set.id)) for change_set in change_sets]
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Some change sets, newest first, and the cursor that goes on after them ('' on the last page)."""
+
+    rows: list[Titled]
+    next: str
+
+
+TITLED = """
+    SELECT p.*, one.* FROM ({page}) p
+      LEFT JOIN LATERAL (
+        SELECT e.branch, e.entity_path, e.key, e.owner, v.before, v.confidence
+          FROM memories_entryversion v
+          JOIN memories_entry e ON e.account_id = v.account_id AND e.id = v.entry_id
+         WHERE v.account_id = %(account)s AND {visible} AND v.change_set_id = p.id LIMIT 1) one ON true
+     ORDER BY p.at DESC, p.id DESC
+"""
+
+
+def listed(viewer: Viewer, *, limit: int = change_reads.PAGE, **asked: Any) -> Listed:
+    """Return a page of change sets (change_reads.statement) with an entry each to name them by; one statement.
+
+    :raises Refusal: the cursor cannot be read.
+    """
+    sql, values = change_reads.statement(viewer, limit=limit, **asked)
+    with connection.cursor() as database:
+        database.execute(TITLED.format(page=sql, visible=viewer.visible()), values)
+        found = database.fetchall()
+    samples = {row[0]: Sample(*row[-6:]) for row in found if row[-6] is not None}
+    page = change_reads.paged([Shown(*row[:-6]) for row in found], limit)
+    return Listed([Titled(one, samples.get(one.id)) for one in page.rows], page.next)
 
 
 def page(viewer: Viewer, change_set_id: int, *, cursor: str = "", limit: int = PAGE) -> Page:

@@ -13,8 +13,7 @@ from typing import Any
 from django.db import connection
 
 from memories import rows
-from memories.queue import review_words
-from memories.queue.review_words import Step
+from memories.queue import review_steps, review_words
 from memories.rows import Row
 from memories.rules.decisions import EXPIRING
 from memories.rules.kinds import SUCCESSES
@@ -23,7 +22,6 @@ from senselab import cursors
 
 PAGE = 50
 COUNTED = 10_000
-STEPS = 20
 EXCERPT = 700
 
 
@@ -124,17 +122,20 @@ class Queue:
             "youngest": now - self.older_than if self.older_than is not None else None,
         }
 
+    @property
+    def chosen(self) -> str:
+        """Return the condition on what is in the queue that reasons and ages make."""
+        reasons = " OR ".join(f"q.{Reason(reason)}" for reason in self.reasons) or ANY
+        older = " AND q.since <= %(youngest)s" if self.older_than is not None else ""
+        return f"({reasons}){older}" + (" AND q.since >= %(oldest)s" if self.younger_than is not None else "")
+
     def members(self, viewer: Viewer, columns: str, *, also: str = "", tail: str = "") -> str:
         """Return the statement over what is in the queue; `also` narrows it, `tail` orders and limits each half."""
         where = "e.branch = %(branch)s AND {half}"
         if self.entity_path:
             where += " AND (e.entity_path = %(path)s OR (e.entity_path >= %(below)s AND e.entity_path < %(beyond)s))"
         where += " AND e.agent_id = %(author)s" if self.agent_id else ""
-        chosen = " OR ".join(f"q.{Reason(reason)}" for reason in self.reasons) or ANY
-        outer = f"q.awake AND ({chosen})"
-        outer += " AND q.since <= %(youngest)s" if self.older_than is not None else ""
-        outer += " AND q.since >= %(oldest)s" if self.younger_than is not None else ""
-        outer += f" AND {also}" if also else ""
+        outer = f"q.awake AND {self.chosen}" + (f" AND {also}" if also else "")
         halves = (
             f"(SELECT {columns} FROM ({FLAGS.format(visible=viewer.visible(), where=where.format(half=half))}) q"
             f" WHERE {outer} {tail})"
@@ -163,10 +164,14 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some of the queue in its order, and the cursor that goes on after it ('' on the last page)."""
+    """Some of the queue in its order, and the cursor that goes on after it ('' on the last page).
+
+    `open` is the item that was asked for, in the queue or not, its value whole; the first where none was.
+    """
 
     items: list[Waiting]
     next: str
+    open: Waiting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +180,18 @@ class Counts:
 
     total: int | None
     by_reason: dict[Reason, int | None]
+    # How many the whole filter selects, where all were counted.
+    matching: int | None = None
 
 
-def page(asked: Queue, viewer: Viewer, now: datetime, *, letters: int | None = EXCERPT) -> Page:
-    """Return a page of the queue, values cut at so many letters (None: whole). Three statements.
+def page(
+    asked: Queue, viewer: Viewer, now: datetime, *, letters: int | None = EXCERPT, item: int | None = None
+) -> Page:
+    """Return a page of the queue, values cut at so many letters (None: whole), and `item` beside it. Three statements.
 
     :raises BadCursor: the cursor cannot be read.
     """
-    values = asked.values(viewer, now) | {"limit": asked.limit + 1}
+    values = asked.values(viewer, now) | {"limit": asked.limit + 1, "item": item}
     also = ""
     if asked.cursor:
         kind = float if asked.sort == "doubt" else datetime.fromisoformat
@@ -191,39 +200,49 @@ def page(asked: Queue, viewer: Viewer, now: datetime, *, letters: int | None = E
         values |= {"after_0": after[0], "after_1": after[1]}
     order = f"ORDER BY {ORDERS[asked.sort]} LIMIT %(limit)s"
     members = asked.members(viewer, COLUMNS, also=also, tail=order)
+    sql = f"(SELECT true, q.* FROM ({members}) q {order})"
+    if item is not None:
+        sql += f" UNION ALL SELECT false, {COLUMNS} FROM ({_flags_of_one(viewer)}) q"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM ({members}) q {order}", values)
-        found = cursor.fetchall()
-    shown = found[: asked.limit]
-    if len(found) <= asked.limit:
-        return Page(waiting(viewer, shown, now, letters), "")
-    last = shown[-1]
-    place = last[2] if asked.sort == "doubt" else last[1].isoformat()
-    return Page(waiting(viewer, shown, now, letters), cursors.make(place, last[0]))
+        cursor.execute(sql, values)
+        rows_found = cursor.fetchall()
+    found = [row[1:] for row in rows_found if row[0]]
+    beside = [row[1:] for row in rows_found if not row[0]]
+    shown, last = found[: asked.limit], found[asked.limit - 1] if len(found) > asked.limit else None
+    chosen = item if item is not None else shown[0][0] if shown else None
+    listed = {row[0] for row in shown}
+    made = waiting(viewer, [*shown, *(row for row in beside if row[0] not in listed)], now, letters, whole=chosen)
+    place = "" if last is None else cursors.make(last[2] if asked.sort == "doubt" else last[1].isoformat(), last[0])
+    return Page(made[: len(shown)], place, next((one for one in made if one.row.entry_id == chosen), None))
+
+
+def _flags_of_one(viewer: Viewer) -> str:
+    return FLAGS.format(visible=viewer.visible(), where="e.id = %(item)s")
 
 
 def one(viewer: Viewer, entry_id: int, now: datetime) -> Waiting | None:
     """Return one entry as the queue shows it, whole, whether it waits or not; None when it is not there or is over."""
-    flags = FLAGS.format(visible=viewer.visible(), where="e.id = %(id)s")
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {COLUMNS} FROM ({flags}) q", {**Queue().values(viewer, now), "id": entry_id})
+        values = {**Queue().values(viewer, now), "item": entry_id}
+        cursor.execute(f"SELECT {COLUMNS} FROM ({_flags_of_one(viewer)}) q", values)
         found = cursor.fetchall()
     shown = waiting(viewer, found, now, None)
     return shown[0] if shown else None
 
 
 def counts(asked: Queue, viewer: Viewer, now: datetime, *, most: int = COUNTED) -> Counts:
-    """Return how many wait for what, whatever reasons `asked` names; one statement, which counts up to `most`."""
+    """Return how many wait for what, and how many of them `asked` selects; one statement, which counts up to `most`."""
     everything = Queue(entity_path=asked.entity_path, agent_id=asked.agent_id, branch=asked.branch)
     flags = ", ".join(f"q.{reason}" for reason in Reason)
-    members = everything.members(viewer, flags, tail=f"LIMIT {most + 1}")
+    members = everything.members(viewer, f"{flags}, q.since", tail=f"LIMIT {most + 1}")
     sums = ", ".join(f"count(*) FILTER (WHERE q.{reason})" for reason in Reason)
+    sql = f"SELECT count(*), count(*) FILTER (WHERE {asked.chosen}), {sums} FROM ({members}) q"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*), {sums} FROM ({members}) q", everything.values(viewer, now))
-        total, *each = cursor.fetchone()
+        cursor.execute(sql, asked.values(viewer, now))
+        total, selected, *each = cursor.fetchone()
     known = total <= most
     by_reason = {reason: number if known else None for reason, number in zip(Reason, each, strict=True)}
-    return Counts(total if known else None, by_reason)
+    return Counts(total if known else None, by_reason, selected if known else None)
 
 
 def matching(asked: Queue, viewer: Viewer, now: datetime) -> int:
@@ -234,17 +253,23 @@ def matching(asked: Queue, viewer: Viewer, now: datetime) -> int:
         return int(cursor.fetchone()[0])
 
 
-def waiting(viewer: Viewer, found: Sequence[Sequence[Any]], now: datetime, letters: int | None) -> list[Waiting]:
+# A list shows a line of each value, but the whole of the one that is open.
+CUT = "CASE WHEN e.id = %(whole)s THEN c.value ELSE left(c.value, %(letters)s) END,"
+
+
+def waiting(
+    viewer: Viewer, found: Sequence[Sequence[Any]], now: datetime, letters: int | None, *, whole: int | None = None
+) -> list[Waiting]:
     """Return rows of the queue with their entries and the sentences that say why they are here."""
     ids = [row[0] for row in found]
     if not ids:
         return []
-    heads = rows.HEADS if letters is None else rows.HEADS.replace("c.value,", "left(c.value, %(letters)s),")
+    heads = rows.HEADS if letters is None else rows.HEADS.replace("c.value,", CUT)
     shown = rows.select(
         f"{heads} WHERE {viewer.visible()} AND e.id = ANY(%(ids)s)",
-        {**viewer.parameters, "ids": ids, "letters": letters},
+        {**viewer.parameters, "ids": ids, "letters": letters, "whole": whole},
     )
-    by_id, past = {row.entry_id: row for row in shown}, steps(viewer.account_id, ids)
+    by_id, past = {row.entry_id: row for row in shown}, review_steps.newest(viewer.account_id, ids)
     items = []
     for entry_id, since, _, *flags, snoozed, snoozed_until, claimed_by, claimed_until in found:
         row = by_id[entry_id]
@@ -255,26 +280,3 @@ def waiting(viewer: Viewer, found: Sequence[Sequence[Any]], now: datetime, lette
         by, until = (claimed_by, claimed_until) if held else ("", None)
         items.append(Waiting(row, effective, reasons, why, since, by, until, snoozed, snoozed_until))
     return items
-
-
-NEWEST = f"""
-    SELECT g.entry_id, v.number, v.change, v.at, v.before, v.confidence, v.weight, v.last_outcome, s.kind, s.actor,
-           s.cause, s.reason
-      FROM unnest(%(ids)s::bigint[]) AS g(entry_id)
-      CROSS JOIN LATERAL (
-          SELECT v.* FROM memories_entryversion v
-           WHERE v.account_id = %(account)s AND v.entry_id = g.entry_id ORDER BY v.number DESC LIMIT {STEPS}
-      ) v
-      JOIN memories_changeset s ON s.account_id = %(account)s AND s.id = v.change_set_id
-     ORDER BY g.entry_id, v.number DESC
-"""
-
-
-def steps(account_id: int, ids: Sequence[int]) -> dict[int, list[Step]]:
-    """Return the newest steps of entries, newest first."""
-    found: dict[int, list[Step]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(NEWEST, {"account": account_id, "ids": list(ids)})
-        for entry_id, *step in cursor.fetchall():
-            found.setdefault(entry_id, []).append(Step(*step))
-    return found

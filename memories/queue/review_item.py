@@ -10,14 +10,12 @@ from memories import reads
 from memories.entry import history, why
 from memories.entry.history import Landmarks, Mark, Reader
 from memories.entry.why import Effect
-from memories.queue import review
 from memories.queue.review import Waiting
 from memories.rows import Row
 from memories.rules import diff
 from memories.rules.diff import Change
 from memories.rules.kinds import SUCCESSES
 from memories.viewers import Viewer
-from senselab.errors import NotFound
 
 EFFECTS = 5
 RELIED = 50
@@ -67,17 +65,13 @@ class Detail:
     """An item of the queue, open.
 
     `against` is the last validated version and `changes` what differs from it to the present one, both empty when there
-    is none; `effects` are those of the newest outcomes, newest first.
+    is none.
     """
 
     item: Waiting
     marks: Landmarks
     against: Row | None
     changes: list[Change]
-    effects: list[Effect]
-    reach: Reach
-    similar: Similar | None
-    comments: list[Said]
 
     @property
     def row(self) -> Row:
@@ -89,26 +83,31 @@ class Detail:
         return self.marks.recommended(self.row.state.evidence_status)
 
 
-def of(viewer: Viewer, entry_id: int, now: datetime) -> Detail:
-    """Return an entry with all a reviewer decides by, whether it waits in the queue or not.
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What else a reviewer decides by; `effects` are those of the newest outcomes, newest first."""
 
-    :raises NotFound: there is no such entry for the viewer, or its time to live is over.
-    """
-    item = review.one(viewer, entry_id, now)
-    if item is None:
-        raise NotFound("There is no such entry.")
-    marks = history.landmarks(viewer, entry_id)
+    effects: list[Effect]
+    reach: Reach
+    similar: Similar | None
+    comments: list[Said]
+
+
+def detail(viewer: Viewer, item: Waiting) -> Detail:
+    """Return an item with what it says now and said when outcomes last bore it out; two statements."""
+    marks = history.landmarks(viewer, item.row.entry_id)
     mark = marks.recommended(item.row.state.evidence_status)
-    against = reads.version(viewer, entry_id, mark.number) if mark else None
-    return Detail(
-        item=item,
-        marks=marks,
-        against=against,
-        changes=diff.diff(against.value, item.row.value) if against else [],
-        effects=history.effects(viewer, entry_id, most=EFFECTS),
-        reach=reach(viewer, item.row, marks, now),
-        similar=similar(viewer, item.row),
-        comments=comments(viewer, entry_id),
+    against = reads.version(viewer, item.row.entry_id, mark.number) if mark else None
+    return Detail(item, marks, against, diff.diff(against.value, item.row.value) if against else [])
+
+
+def aside(viewer: Viewer, row: Row, marks: Landmarks, now: datetime) -> Aside:
+    """Return who relies on an item, what is like it and what was said of it; six statements."""
+    return Aside(
+        effects=history.effects(viewer, row.entry_id, most=EFFECTS),
+        reach=reach(viewer, row, marks, now),
+        similar=similar(viewer, row),
+        comments=comments(viewer, row.entry_id),
     )
 
 

@@ -2,7 +2,7 @@
 
 from memories.search.described import AFTER, LISTED, ORDERS, Conditions, Search
 from memories.search.elsewhere import Elsewhere, Found, look
-from memories.search.finding import COUNTED, Page, count, find, find_or_widen, page
+from memories.search.finding import COUNTED, Page, count, counts, find, find_or_widen, page
 from memories.search.ranking import Candidate, candidates, statement, words_of
 from memories.search.rarity import remember, unstemmed
 
@@ -19,6 +19,7 @@ __all__ = [
     "Search",
     "candidates",
     "count",
+    "counts",
     "find",
     "find_or_widen",
     "look",

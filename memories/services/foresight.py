@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memories.heads import Head
+from memories.rows import Row
 from memories.rules.decisions import Word
 from memories.rules.state import State
 from memories.services import rollback, verdicts
 from memories.services.acts import Act, Actor
-from memories.services.decisions import last_validated
 from memories.services.rollback import head_for
 from memories.viewers import Viewer
 
@@ -24,8 +23,8 @@ class Would:
     to_version: int | None = None
 
 
-def of(viewer: Viewer, entry_id: int, now: datetime) -> dict[Word, Would]:
-    """Return what accepting, rejecting, archiving and rolling back would do; no rollback without a validated version.
+def of(viewer: Viewer, entry_id: int, now: datetime, *, back: Row | None) -> dict[Word, Would]:
+    """Return what accepting, rejecting, archiving and rolling back to the version `back` would do; one statement.
 
     :raises NotFound: there is no such entry for the viewer.
     """
@@ -36,15 +35,10 @@ def of(viewer: Viewer, entry_id: int, now: datetime) -> dict[Word, Would]:
         Word.REJECT: _would(Word.REJECT, verdicts.rejected(head, act).state),
         Word.ARCHIVE: _would(Word.ARCHIVE, verdicts.archived(head, act).state),
     }
-    back = _rollback(viewer, head)
-    return would | ({Word.ROLLBACK: back} if back else {})
+    if back is not None:
+        would[Word.ROLLBACK] = _would(Word.ROLLBACK, rollback.put_back(head, back.state), back.version)
+    return would
 
 
 def _would(word: Word, state: State, to_version: int | None = None) -> Would:
     return Would(word, state.confidence, state.confidence * state.freshness, state.status, to_version)
-
-
-def _rollback(viewer: Viewer, head: Head) -> Would | None:
-    number = last_validated(viewer.account_id, [head.id]).get(head.id)
-    found = rollback.earlier(viewer.account_id, [(head.id, number)]).get(head.id) if number else None
-    return _would(Word.ROLLBACK, rollback.restored_state(head, found), number) if found else None

@@ -112,10 +112,15 @@ def restored_state(head: Head, to: Earlier) -> State:
     :raises Conflict: what it said was erased.
     """
     refuse_erased(to)
+    return put_back(head, to.state)
+
+
+def put_back(head: Head, state: State) -> State:
+    """Return an earlier state as rolling back to it leaves it."""
     return replace(
-        to.state,
+        state,
         status=Status.ACTIVE.value,
-        held_at=to.state.confidence,
+        held_at=state.confidence,
         freshness=1.0,
         ttl_at=None,
         superseded_by=None,

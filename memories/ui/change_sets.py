@@ -62,8 +62,8 @@ def change_sets(request: HttpRequest) -> HttpResponse:
     if not problems:
         try:
             viewer = viewer_of(request)
-            page = change_reads.page(viewer, cursor=query.get("cursor", ""), **asked)
-            context |= {"rows": moves.titled(viewer, page.rows), "next_url": addresses.page_after(query, page.next)}
+            page = moves.listed(viewer, cursor=query.get("cursor", ""), **asked)
+            context |= {"rows": page.rows, "next_url": addresses.page_after(query, page.next)}
             context |= {"first_url": addresses.without(query) if "cursor" in query else ""}
         except BadCursor as error:
             problems.append(Problem("page", f"{error.detail} Start again at the first page."))

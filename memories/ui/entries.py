@@ -48,7 +48,7 @@ def shown(query: QueryDict, asked: Filters, found: Browsed) -> dict[str, Any]:
     chip_of = {chip.name: chip for chip in asked.chips}
     return {
         "found": found,
-        "tree": tree.of(found.paths, search.entity_path),
+        "tree": tree.of(found.places, search.entity_path),
         "total": total,
         "span": f"{asked.seen + 1:,}{wording.TO}{last:,} of {total}" if found.entries else "",
         "first_url": addresses.without(query) if search.after else "",

@@ -10,16 +10,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from memories import reads
-from memories.changes import change_reads, moves
+from memories.changes import moves
 from memories.changes.moves import Titled
-from memories.entry import comparison
+from memories.entry import comparison, history
 from memories.entry.comparison import Field
 from memories.queue import review as queue
 from memories.queue import review_item
-from memories.queue.review import Counts, Waiting
-from memories.queue.review_item import Detail
+from memories.queue.review_item import Aside, Detail
 from memories.rows import Row
 from memories.rules import diff
+from memories.rules.decisions import Word
 from memories.rules.diff import Piece
 from memories.rules.kinds import MemoryType
 from memories.services import foresight, marks
@@ -74,6 +74,8 @@ class Open:
     previous: int | None
     next: int | None
     is_listed: bool
+    # Known where a form shows some of it.
+    aside: Aside | None = None
 
     @property
     def row(self) -> Row:
@@ -145,12 +147,12 @@ def show(
     context |= {"problems": problems}
     if not problems:
         try:
-            page = queue.page(asked.queue, viewer, now)
+            page = queue.page(asked.queue, viewer, now, item=asked.item)
         except BadCursor as error:
             problems.append(Problem("page", f"{error.detail} Start again at the first page."))
         else:
             context |= around(request, asked, viewer, now) | listed(asked, page)
-            found = opened(request, asked, page.items, viewer, now)
+            found = opened(request, asked, page, viewer, now)
             context |= addresses_of(asked, found)
     found = context.get("open")
     part, status = "memories/_review_parts.html", 400 if problems else status
@@ -168,6 +170,7 @@ def addresses_of(asked: Asked, found: Open | None) -> dict[str, Any]:
         "open": found,
         "here": here,
         "how_url": f"{here}&how=",
+        "evidence_url": asked.address("evidence", item=found.row.entry_id),
         "decide_url": asked.address("decide"),
         "previous_url": asked.address(item=found.previous),
         "following_url": asked.address(item=found.next),
@@ -181,7 +184,7 @@ def around(request: HttpRequest, asked: Asked, viewer: Viewer, now: datetime) ->
     return {
         "bulk_url": asked.address("bulk"),
         "total": counted(counts.total),
-        "matching": matching(asked, counts, viewer, now),
+        "matching": queue.matching(asked.queue, viewer, now) if counts.matching is None else counts.matching,
         "by_reason": [
             (word, queue_address.REASONS[word], counted(number)) for word, number in counts.by_reason.items()
         ],
@@ -193,22 +196,13 @@ def counted(number: int | None) -> str:
     return f"{queue.COUNTED:,}+" if number is None else f"{number:,}"
 
 
-def matching(asked: Asked, counts: Counts, viewer: Viewer, now: datetime) -> int:
-    """Return how many entries the filter selects on all pages."""
-    wanted = asked.queue
-    known = None
-    if wanted.older_than is None and wanted.younger_than is None and len(wanted.reasons) < 2:
-        known = counts.by_reason[queue.Reason(wanted.reasons[0])] if wanted.reasons else counts.total
-    return queue.matching(wanted, viewer, now) if known is None else known
-
-
 def decided_lately(request: HttpRequest, viewer: Viewer, now: datetime) -> list[Titled]:
     """Return what this person decided in the last hours and did not take back, newest first."""
     if request.role not in DECIDING:  # type: ignore[attr-defined]
         return []
     name = request.user.get_username()
-    page = change_reads.page(viewer, kind="decision", actor=name, since=now - RECENT, limit=4 * DECIDED)
-    return moves.titled(viewer, [one for one in page.rows if one.undone_by_id is None][:DECIDED])
+    page = moves.listed(viewer, kind="decision", actor=name, since=now - RECENT, limit=4 * DECIDED)
+    return [one for one in page.rows if one.change_set.undone_by_id is None][:DECIDED]
 
 
 def listed(asked: Asked, page: queue.Page) -> dict[str, Any]:
@@ -220,25 +214,48 @@ def listed(asked: Asked, page: queue.Page) -> dict[str, Any]:
     }
 
 
-def opened(request: HttpRequest, asked: Asked, items: list[Waiting], viewer: Viewer, now: datetime) -> Open | None:
+def opened(request: HttpRequest, asked: Asked, page: queue.Page, viewer: Viewer, now: datetime) -> Open | None:
     """Return the item that is asked for, else the first of the list; claimed for a minute by whoever may decide.
 
     :raises NotFound: there is no such entry.
     """
-    ids = [item.row.entry_id for item in items]
-    if asked.item is None and not ids:
+    item = page.open
+    if item is None:
+        if asked.item is not None:
+            raise NotFound("There is no such entry.")
         return None
-    entry_id = ids[0] if asked.item is None else asked.item
-    detail = review_item.of(viewer, entry_id, now)
+    ids, entry_id = [one.row.entry_id for one in page.items], item.row.entry_id
+    detail = review_item.detail(viewer, item)
     claim = None
     if request.role in DECIDING:  # type: ignore[attr-defined]
         claim = marks.claim(viewer.account_id, entry_id, request.user.get_username(), now)
-    elif detail.item.claimed_until is not None:
-        claim = Claim(detail.item.claimed_by, detail.item.claimed_until)
+    elif item.claimed_until is not None:
+        claim = Claim(item.claimed_by, item.claimed_until)
     at = ids.index(entry_id) if entry_id in ids else -1
-    would = {str(word): one for word, one in foresight.of(viewer, entry_id, now).items()}
+    would = {str(word): one for word, one in foresight.of(viewer, entry_id, now, back=detail.against).items()}
     following = ids[at + 1] if at + 1 < len(ids) else None
-    return Open(detail, would, claim, ids[at - 1] if at > 0 else None, following, at >= 0)
+    aside = (
+        review_item.aside(viewer, item.row, detail.marks, now) if asked.how in (Word.ROLLBACK, Word.SUPERSEDE) else None
+    )
+    return Open(detail, would, claim, ids[at - 1] if at > 0 else None, following, at >= 0, aside)
+
+
+@require_safe
+@for_people
+def evidence(request: HttpRequest) -> HttpResponse:
+    """Show who relies on the item that is open, and what was said of it; htmx gets the part for the queue's page.
+
+    :raises NotFound: there is no such entry.
+    """
+    viewer, now = viewer_of(request), timezone.now()
+    asked = queue_address.read(request.GET, now)
+    found = reads.entries_by_ids(viewer, [] if asked.item is None else [asked.item])
+    if not found:
+        raise NotFound("There is no such entry.")
+    known = history.landmarks(viewer, found[0].entry_id)
+    aside = review_item.aside(viewer, found[0], known, now)
+    context = {"row": found[0], "marks": known, "aside": aside, "back": asked.address(item=asked.item)}
+    return render_page(request, "memories/evidence.html", part="memories/_review_evidence.html", context=context)
 
 
 def since(viewer: Viewer, entry_id: int, seen: int) -> list[Field]:

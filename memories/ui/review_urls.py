@@ -6,6 +6,7 @@ from memories.ui import bulk, contested, decisions, pairs, review, wrong
 
 urlpatterns: list[URLPattern] = [
     path("review/", review.review, name="review"),
+    path("review/evidence/", review.evidence, name="evidence"),
     path("review/decide/", decisions.decide, name="decide"),
     path("review/undo/<int:change_set_id>/", decisions.undo_decision, name="undo_decision"),
     path("review/bulk/", bulk.bulk, name="bulk"),

@@ -1,4 +1,5 @@
-"""The page of tiers: how full they are, how they stood, what moved today and why, who is near a border or in one."""
+"""The page of tiers: how full they are, how they stood, what moved today and why, who is in one; who is near a border
+takes ranking what may come near, so that is loaded a moment later."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -49,6 +50,16 @@ def tiers(request: HttpRequest) -> HttpResponse:
     return render_page(request, "memories/tiers.html", part=part, context=context, status=status)
 
 
+@require_safe
+@for_people
+def borders(request: HttpRequest) -> HttpResponse:
+    """Show who stands near the borders of a branch's tiers; htmx gets the part for the page of tiers."""
+    now = timezone.now()
+    asked, _ = addresses.parse(request.GET, {"branch": PARSERS["branch"]}, filters.LABELS, now)
+    context = {"borders": tier_reads.borders(viewer_of(request), now, Search(**asked).branch)}
+    return render_page(request, "memories/borders.html", part="memories/_tier_borders.html", context=context)
+
+
 def chips_of(query: QueryDict, asked: Mapping[str, Any]) -> list[addresses.Chip]:
     """Return a chip for each filter that is on."""
     search = Search(**asked)
@@ -72,7 +83,6 @@ def standing(request: HttpRequest, branch: str) -> dict[str, Any]:
         "moves": tier_reads.moves(viewer, now, branch),
         "rose": sum(count for (before, after), count in moved.items() if after < before),
         "fell": sum(count for (before, after), count in moved.items() if after > before),
-        "borders": tier_reads.borders(viewer, now, branch),
     }
 
 

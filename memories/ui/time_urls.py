@@ -6,6 +6,7 @@ from memories.ui import data, forecast, jobs, lifetimes, policy, tiers
 
 urlpatterns = [
     path("tiers/", tiers.tiers, name="tiers"),
+    path("tiers/borders/", tiers.borders, name="borders"),
     path("forecast/", forecast.forecast, name="forecast"),
     path("jobs/", jobs.jobs, name="jobs"),
     path("jobs/<slug:job>/run/", jobs.run_job, name="run_job"),

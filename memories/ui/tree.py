@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from memories.figures import Totals
+from memories.places import SIBLINGS, WHOLE, Level, Places, above
 
 # Above this many places only the way to the chosen one is unfolded, the rest a link away.
-MOST_PLACES = 300
-MOST_SIBLINGS = 200
+MOST_PLACES = WHOLE
+MOST_SIBLINGS = SIBLINGS
 # A tree this small needs no folding at all.
 OPEN_PLACES = 40
 
@@ -54,21 +55,45 @@ class Tree:
     left_out: int
 
 
-def of(paths: dict[str, Totals], chosen: str | None) -> Tree:
+def of(where: Places, chosen: str | None) -> Tree:
     """Return the tree of an account's paths with the chosen one in sight."""
-    places = places_of(paths)
+    if where.levels is not None:
+        return of_levels(where, where.levels, chosen)
+    places = places_of(where.paths)
     parents = {place.parent for place in places if place.depth}
-    on_the_way = set(ways(chosen or ""))
+    on_the_way = set(above(chosen or ""))
     shown = places if len(places) <= MOST_PLACES else list(unfolded(places, on_the_way))
-    twigs = []
+    open_ones = parents if len(places) <= OPEN_PLACES else on_the_way
+    left_out = sum(not place.depth for place in places) - sum(not place.depth for place in shown)
+    return Tree(list(twigs(shown, parents, open_ones, chosen)), where.entries, left_out)
+
+
+def of_levels(where: Places, levels: dict[str, Level], chosen: str | None) -> Tree:
+    """Return the tree of an account with too many paths to read them all."""
+    shown, parents = [], set()
+
+    def grow(parent: str) -> None:
+        for child in levels[parent].children:
+            path = f"{parent}/{child.name}" if parent else child.name
+            shown.append(Place(path, child.entries))
+            if child.has_more:
+                parents.add(path)
+            # A path may begin with a slash: the place before it has no name, as the root has none.
+            if path in levels and path:
+                grow(path)
+
+    grow("")
+    left_out = levels[""].count - sum(not place.depth for place in shown)
+    return Tree(list(twigs(shown, parents, set(above(chosen or "")), chosen)), where.entries, left_out)
+
+
+def twigs(shown: list[Place], parents: set[str], open_ones: set[str], chosen: str | None) -> Iterable[Twig]:
+    """Yield the lines of some places; `parents` have places below them, shown or not."""
     for place, after in zip_longest(shown, shown[1:]):
         opens = after is not None and after.depth > place.depth
         ends = place.depth - (after.depth if after else 0)
-        is_open = place.path in on_the_way or len(places) <= OPEN_PLACES
         has_more = place.path in parents and not opens
-        twigs.append(Twig(place, place.path == chosen, is_open, opens, has_more, range(max(0, ends))))
-    left_out = sum(not place.depth for place in places) - sum(not place.depth for place in shown)
-    return Tree(twigs, sum(sums.entries for sums in paths.values()), left_out)
+        yield Twig(place, place.path == chosen, place.path in open_ones, opens, has_more, range(max(0, ends)))
 
 
 def places_of(paths: dict[str, Totals]) -> list[Place]:
@@ -80,13 +105,6 @@ def places_of(paths: dict[str, Totals]) -> list[Place]:
             above = "/".join(parts[:depth])
             below[above] = below.get(above, 0) + sums.entries
     return [Place(path, below[path]) for path in sorted(below, key=lambda path: path.split("/"))]
-
-
-def ways(path: str) -> Iterable[str]:
-    """Yield a path and every path above it."""
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
 
 
 def unfolded(places: Iterable[Place], on_the_way: set[str]) -> Iterable[Place]:

@@ -281,6 +281,11 @@ def test_a_decayed_entry_says_for_how_long_nobody_used_it(account, people):
     assert item.why == f"Unused for 77 days; 0.40 to {item.effective:.2f}"
 
 
+def looked_at(people, entry_id, now):
+    detail = review_item.detail(people, review.one(people, entry_id, now))
+    return detail, review_item.aside(people, detail.row, detail.marks, now)
+
+
 def test_an_open_item_shows_all_there_is_to_decide_by(account, people):
     acts.put(account, "Retry once.", confidence=0.7)
     acts.told(account, "t1", "success")
@@ -290,14 +295,14 @@ def test_an_open_item_shows_all_there_is_to_decide_by(account, people):
     acts.told(account, "t2", "failure", now=NOON + 2 * HOUR)
     entry_id = row_id(account, "retry")
     decide(people, Word.COMMENT, entry_id, text="I would go back.", now=NOON + 3 * HOUR)
-    detail = review_item.of(people, entry_id, NOON + 3 * HOUR)
+    detail, aside = looked_at(people, entry_id, NOON + 3 * HOUR)
     assert (detail.against.version, detail.against.value) == (2, '"Retry once."')
     assert [change.operation for change in detail.changes] == ["replace"]
-    assert [effect.outcome_ref for effect in detail.effects] == ["t2", "t1"]
-    assert ([effect.outcome_ref for effect in detail.reach.relied], detail.reach.failed) == (["t2"], 1)
-    assert detail.similar.row.key == "retry-payments"
-    assert [(said.actor, said.text) for said in detail.comments] == [("rex", "I would go back.")]
-    would = foresight.of(people, entry_id, NOON + 3 * HOUR)
+    assert [effect.outcome_ref for effect in aside.effects] == ["t2", "t1"]
+    assert ([effect.outcome_ref for effect in aside.reach.relied], aside.reach.failed) == (["t2"], 1)
+    assert aside.similar.row.key == "retry-payments"
+    assert [(said.actor, said.text) for said in aside.comments] == [("rex", "I would go back.")]
+    would = foresight.of(people, entry_id, NOON + 3 * HOUR, back=detail.against)
     assert (would[Word.ROLLBACK].to_version, round(would[Word.ROLLBACK].confidence, 6)) == (2, 0.818182)
     assert would[Word.ACCEPT].status == "active"
 
@@ -307,7 +312,7 @@ def test_reach_counts_who_read_the_present_claim(account, people):
     acts.put(account, "new", confidence=0.9, now=NOON + DAY)
     read = [Read(entry_id, 1, "agent/old", "s", NOON, 200), Read(entry_id, 2, "agent/new", "s", NOON + 2 * DAY, 200)]
     recalls.write(account.pk, DEFAULT, [*read, read[1]])
-    reach = review_item.of(people, entry_id, NOON + 3 * DAY).reach
+    reach = looked_at(people, entry_id, NOON + 3 * DAY)[1].reach
     assert [(reader.agent_id, reader.reads) for reader in reach.readers] == [("agent/new", 2)]
     assert reach.reads == 2
 
@@ -328,6 +333,29 @@ def test_counts_tell_how_many_wait_for_what(account, people):
     counts = review.counts(Queue(), people, NOON + HOUR)
     assert (counts.total, counts.by_reason[Reason.CONTESTED], counts.by_reason[Reason.EXPIRING]) == (3, 1, 1)
     assert review.counts(Queue(), people, NOON + HOUR, most=2).total is None
+    for asked in (
+        Queue(),
+        Queue(reasons=("contested", "expiring")),
+        Queue(older_than=2 * HOUR),
+        Queue(younger_than=HOUR),
+    ):
+        counted = review.counts(asked, people, NOON + 2 * HOUR)
+        assert (counted.total, counted.matching) == (3, review.matching(asked, people, NOON + 2 * HOUR)), asked
+
+
+def test_a_page_has_the_item_that_is_asked_for_whole_whether_it_waits_or_not(account, people):
+    long = "word " * 400
+    first, second = acts.fill(account, 2, confidence=0.2)
+    waits = acts.put(account, long, key="waits", confidence=0.25).entry_id
+    calm = acts.put(account, long, key="calm", confidence=0.9).entry_id
+    page = review.page(Queue(), people, NOON, letters=50)
+    assert (page.open.row.entry_id, len(page.items)) == (first, 3)
+    for item in (waits, calm):
+        page = review.page(Queue(), people, NOON, letters=50, item=item)
+        assert [one.row.entry_id for one in page.items] == [first, second, waits]
+        assert (page.open.row.entry_id, len(page.open.row.value)) == (item, len(long) + 2)
+        assert page.open.reasons == review.one(people, item, NOON).reasons
+    assert review.page(Queue(), people, NOON, item=10**17).open is None
 
 
 def test_ten_times_the_queue_takes_as_many_statements(account, people, django_assert_num_queries):

@@ -37,6 +37,11 @@ ENTRIES = """
       FROM generate_series(1, %(entries)s::bigint) AS n,
            LATERAL (SELECT %(now)s::timestamptz - ((n * 104729) %% 1728000) * interval '1 second' AS at) s
 """
+CHANGES = """
+    INSERT INTO memories_changeset (account_id, id, kind, actor_kind, actor, session_id, reason, cause, request_id, at,
+                                    size)
+    VALUES (%(account)s, 1, 'write', 'agent', 'agent/0', '', '', '', '', %(now)s, %(entries)s)
+"""
 CLAIMS = """
     INSERT INTO memories_claim (account_id, id, entry_id, value, is_artifact, agent_id, session_id, written_at,
         pattern_refs, artifact_refs, digest, salt, content_hash, content)
@@ -132,13 +137,14 @@ def store(
     entries: int,
     *,
     says: Mapping[str, str] | None = None,
+    before: Callable[[], Account] | None = None,
     more: Callable[[Store], None] | None = None,
     keep: bool = False,
 ) -> Iterator[Store]:
     """Make a database with a store of so many entries; it is dropped in the end.
 
-    `says` replaces the statements ENTRIES, CLAIMS and WORDS, `more` seeds what else there is. With `keep` the database
-    stays, and a later run with `keep` takes it as it is.
+    `says` replaces the statements that make entries, changes, claims, versions and words, `before` makes the account,
+    `more` seeds what else there is. With `keep` the database stays, and a later run with `keep` takes it as it is.
     """
     address = str(settings.DATABASE_URL)
     database = sql.Identifier(name)
@@ -151,7 +157,7 @@ def store(
     connection.close()
     connection.settings_dict["NAME"] = name
     try:
-        yield _seeded_once(entries, says or {}, more)
+        yield _seeded_once(entries, says or {}, before or (lambda: accounts.create_account("bench")), more)
     finally:
         connection.close()
         if not keep:
@@ -159,17 +165,17 @@ def store(
                 server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))
 
 
-def _seeded_once(entries: int, says: Mapping[str, str], more: Callable[[Store], None] | None) -> Store:
+def _seeded_once(
+    entries: int, says: Mapping[str, str], before: Callable[[], Account], more: Callable[[Store], None] | None
+) -> Store:
     """Return the store of this database, made unless it is there whole: a note on the database says so."""
     call_command("migrate", verbosity=0)
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()"
-        )
+        cursor.execute(NOTE)
         if cursor.fetchone()[0] == WHOLE:
-            return Store(Account.objects.get(slug="bench").pk, entries)
+            return Store(Account.objects.earliest("id").pk, entries)
         print(f"Seeding {entries:,} entries.", file=sys.stderr)
-        made = seeded(entries, says)
+        made = seeded(Store(before().pk, entries), says)
         if more:
             more(made)
         name = connection.ops.quote_name(str(connection.settings_dict["NAME"]))
@@ -177,20 +183,16 @@ def _seeded_once(entries: int, says: Mapping[str, str], more: Callable[[Store], 
     return made
 
 
-def seeded(entries: int, says: Mapping[str, str]) -> Store:
-    made = Store(accounts.create_account("bench").pk, entries)
-    made.execute(
-        """INSERT INTO memories_changeset (account_id, id, kind, actor_kind, actor, session_id, reason, cause,
-                                           request_id, at, size)
-           VALUES (%(account)s, 1, 'write', 'agent', 'agent/0', '', '', '', '', %(now)s, %(entries)s)"""
-    )
-    entries_sql = says.get("entries", ENTRIES)
-    claims, words = says.get("claims", CLAIMS), says.get("words", WORDS)
-    for statement in (entries_sql, claims, RECALLS, SETTLED, VERSIONS, words, COUNTERS):
+def seeded(made: Store, says: Mapping[str, str]) -> Store:
+    usual = {"entries": ENTRIES, "changes": CHANGES, "claims": CLAIMS, "versions": VERSIONS, "words": WORDS}
+    told = {**usual, **says}
+    for statement in (told["entries"], told["changes"], told["claims"], RECALLS, SETTLED, told["versions"]):
+        made.execute(statement)
+    for statement in (told["words"], COUNTERS):
         made.execute(statement)
     with connection.cursor() as cursor:
         for table in ("entry", "claim", "changeset"):
-            cursor.execute(f"SELECT setval('memories_{table}_id_seq', %s)", [entries + 1])
+            cursor.execute(f"SELECT setval('memories_{table}_id_seq', %s)", [made.entries + 1])
         cursor.execute("VACUUM ANALYZE")
         cursor.execute("CHECKPOINT")
     return made

@@ -68,11 +68,15 @@ def test_an_entry_that_fell_is_marked_in_words(show, ranked, account):
     assert page.section("moves-h").count('aria-label="rose"') == 48
 
 
-def test_who_stands_near_a_border_is_shown_on_both_sides(show, ranked):
-    rows = show().rows("border-1")
+def test_who_stands_near_a_border_is_loaded_later_and_shown_on_both_sides(show, ranked, client_of, vera):
+    assert 'hx-get="/tiers/borders/" hx-trigger="load"' in show().html
+    page = Page(client_of(vera).get("/tiers/borders/"))
+    rows = page.rows("border-1")
     ranks = [row.split()[0] for row in rows[1:]]
     assert ranks == ["46", "47", "48", "49", "50", "beyond", "51", "52", "53", "54", "55"]
-    assert "there is room for all" in show().said("border-2")
+    assert "there is room for all" in page.said("border-2")
+    part = Page(client_of(vera).get("/tiers/borders/", headers={"HX-Request": "true"}))
+    assert part.html.startswith('<div class="grid g2" id="borders">')
 
 
 def test_ninety_days_are_a_table_that_the_chart_reads_and_days_without_a_count_are_no_zeros(show, ranked, account):
