@@ -71,13 +71,14 @@ def page(search: Search, viewer: Viewer, now: datetime, *, letters: int | None =
     values = {**made.values, "limit": search.limit + 1, "letters": letters}
     heads = rows.HEADS if letters is None else rows.HEADS.replace("c.value,", "left(c.value, %(letters)s),")
     order = ORDERS[search.sort]
-    sql = f"{heads} {made.where} ORDER BY {order} LIMIT %(limit)s"
+    source = f"memories_entry e {CLAIMED if search.needs_claim else ''} {RECALLED} {made.where}"
+    hits = ""
     if _is_narrow(search):
         # An index in this order may hold a million rows before the first with a rare word.
-        hits = f"SELECT {HIT} FROM memories_entry e {CLAIMED if search.needs_claim else ''} {RECALLED} {made.where}"
-        sql = f"""WITH hits AS MATERIALIZED ({hits}),
-            picked AS (SELECT e.id FROM hits e ORDER BY {order} LIMIT %(limit)s)
-            {heads} JOIN picked p ON p.id = e.id WHERE e.account_id = %(account)s ORDER BY {order}"""
+        hits, source = f"hits AS MATERIALIZED (SELECT {HIT} FROM {source}),", "hits e"
+    # Claims are read of what is shown alone.
+    sql = f"""WITH {hits} picked AS (SELECT e.id FROM {source} ORDER BY {order} LIMIT %(limit)s)
+        {heads} JOIN picked p ON p.id = e.id WHERE e.account_id = %(account)s ORDER BY {order}"""
     with pipeline.planned_anew(search.is_planned_anew):
         found = rows.select(sql, values)
     more = len(found) > search.limit
