@@ -1,4 +1,4 @@
-"""Searching: one description of a search for pages, API and saved views, and the statements it becomes."""
+"""Searching: one description of a search for pages and API, and the statements it becomes."""
 
 from memories.search.described import AFTER, LISTED, ORDERS, Conditions, Search
 from memories.search.elsewhere import Elsewhere, Found, look

@@ -6,6 +6,7 @@ import pytest
 
 from memories.models import Recall
 from tests.api.conftest import Caller
+from tests.db import acts
 
 PATH = "shop/checkout"
 
@@ -95,6 +96,16 @@ def test_compact_tells_the_lead_digest_alone_and_cuts_values(shop):
     long = next(row for row in answer["digests"][0]["summary"]["hot_context"] if row["key"] == "long")
     assert len(long["value"]) < 260
     assert shop.get("briefing", entity_path=PATH).json()["total"] == 2
+
+
+def test_the_lead_digest_of_a_large_entity_stays_small(account, bot):
+    sizes = []
+    for path, count in (("shop/small", 50), ("shop/large", 1_000)):
+        acts.fill(account, count, path=path)
+        answer = bot.get("briefing", entity_path=path, compact="true")
+        assert answer.json()["digests"][0]["summary"]["total_keys"] == count
+        sizes.append(len(answer.content))
+    assert sizes[1] < sizes[0] + 200
 
 
 def test_since_leaves_what_failed_and_drops_what_did_not_change(shop):

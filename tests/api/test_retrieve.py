@@ -170,6 +170,24 @@ def test_somebody_elses_private_entry_is_neither_served_nor_warned_of(shop, help
     assert asked(helper, "hotline") == []
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"entity_path": "_system/health"},
+        {"entity_path": "bench/checkout"},
+        {"entity_path": "_bench-7"},
+        {"key": "lesson-contrast-payments"},
+        {"agent_id": "amfs"},
+        {"agent_id": "bench/writer"},
+    ],
+    ids=lambda more: next(iter(more.values())),
+)
+def test_what_no_task_is_about_is_not_served(shop, more):
+    body = {"entity_path": PATH, "key": "measured", "value": "payments time out: payments time out", **more}
+    assert shop.post("entries", body).status_code == 200
+    assert keys(asked(shop, "payments time out")) == ["slow-payments"]
+
+
 def test_a_phrase_of_time_is_no_word_of_the_query(shop):
     plain = asked(shop, "payments time out")[0]
     recent = asked(shop, "payments time out yesterday")[0]
