@@ -96,17 +96,20 @@ def head_of(row: Sequence[Any]) -> Head:
     return Head(*rest)
 
 
-def read(account_id: int, where: str, parameters: Sequence[Any], *, lock: bool = False) -> list[Head]:
-    """Return heads in the order of their names, which is also the order they are locked in.
+def queries(account_id: int, where: str, parameters: Sequence[Any], *, lock: bool = False) -> list[pipeline.Query]:
+    """Return the statements behind `read`, to travel with others; the rows of the last become heads by `head_of`.
 
     Locking takes a statement of its own: one that waits for a lock goes on with the new entry but the old claim.
     """
     bound = [account_id, *parameters]
-    queries: list[pipeline.Query] = [(f"{HEAD} AND {where}{IN_KEY_ORDER}", bound)]
-    if lock:
-        locked = f"SELECT 1 FROM memories_entry e WHERE e.account_id = %s AND {where}{IN_KEY_ORDER} FOR NO KEY UPDATE"
-        queries.insert(0, (locked, bound))
-    *_, found = pipeline.fetch(*queries)
+    found: pipeline.Query = (f"{HEAD} AND {where}{IN_KEY_ORDER}", bound)
+    locked = f"SELECT 1 FROM memories_entry e WHERE e.account_id = %s AND {where}{IN_KEY_ORDER} FOR NO KEY UPDATE"
+    return [(locked, bound), found] if lock else [found]
+
+
+def read(account_id: int, where: str, parameters: Sequence[Any], *, lock: bool = False) -> list[Head]:
+    """Return heads in the order of their names, which is also the order they are locked in."""
+    *_, found = pipeline.fetch(*queries(account_id, where, parameters, lock=lock))
     return [head_of(row) for row in found]
 
 

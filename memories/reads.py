@@ -56,10 +56,15 @@ def entries_by_ids(viewer: Viewer, ids: Sequence[int]) -> list[Row]:
 
 def versions_made(viewer: Viewer, made: dict[int, int]) -> list[Row]:
     """Return one version of each entry, given by entry id, in the order of names."""
+    return rows.select(*versions_made_query(viewer, made))
+
+
+def versions_made_query(viewer: Viewer, made: dict[int, int]) -> Query:
+    """Return the statement behind `versions_made`, to travel with what makes them."""
     sql = f"""{rows.VERSIONS} JOIN unnest(%(ids)s::bigint[], %(numbers)s::int[]) AS asked(id, number)
                 ON asked.id = v.entry_id AND asked.number = v.number
               WHERE {viewer.visible()} AND v.account_id = %(account)s ORDER BY e.entity_path, e.key, e.owner"""
-    return rows.select(sql, {**viewer.parameters, "ids": list(made), "numbers": list(made.values())})
+    return sql, {**viewer.parameters, "ids": list(made), "numbers": list(made.values())}
 
 
 def versions(viewer: Viewer, entry_id: int, *, values: bool = True) -> list[Row]:

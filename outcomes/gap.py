@@ -9,11 +9,13 @@ from typing import Any
 from django.db import OperationalError, connection, transaction
 
 from memories.viewers import Viewer
+from senselab import pipeline
 
 CHARACTERS = 2_000
 POOL = 150
 SAMPLE = 3
 BUDGET = "2s"
+LIMIT = "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"
 
 # Any word of the task that is not among the most common ones of English finds an entry.
 SQL = """
@@ -51,14 +53,7 @@ def memory_gap(
     }
     sql = SQL.format(visible=viewer.visible(), pool=POOL, sample=SAMPLE)
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            limit = "SELECT current_setting('statement_timeout'), set_config('statement_timeout', %s, true)"
-            cursor.execute(limit, [BUDGET])
-            (usual, _) = cursor.fetchone()
-            cursor.execute(sql, values)
-            matched, linked, sample = cursor.fetchone()
-            # Inside a caller's transaction the limit would outlive this look.
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [usual])
+        matched, linked, sample = _within_budget(sql, values)
     except OperationalError:
         return None
     if not matched:
@@ -68,3 +63,16 @@ def memory_gap(
         told |= {"unlinked": matched - linked, "unlinked_sample": sample or []}
         told["note"] = "Entries that match this task are not among its causes; name those it relied on."
     return told
+
+
+def _within_budget(sql: str, values: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the one row of a statement that may take two seconds; what travels together is a transaction, with which
+    the limit ends."""
+    if not connection.in_atomic_block:
+        _, (row,) = pipeline.fetch((LIMIT, [BUDGET]), (sql, values))
+        return row
+    with transaction.atomic():
+        ((usual, _),), (row,) = pipeline.fetch((LIMIT, [BUDGET]), (sql, values))
+        # Inside a caller's transaction it would outlive this look.
+        pipeline.fetch((LIMIT, [usual]))
+    return row

@@ -97,7 +97,6 @@ class CounterDelta(Sums):
 
     class Meta:
         indexes = [
-            models.Index("account", "id", name="deltas_to_fold"),
             models.Index("account", "id", name="deltas_of_writes", condition=models.Q(recalls=0)),
         ]
 

@@ -7,18 +7,18 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from django.db import connection
 
 from memories.heads import STATE, ClaimHead
 from memories.rules import integrity, seals
 from memories.rules.kinds import Status
 from memories.rules.silence import Silence
 from memories.rules.state import State
-from memories.services import found_by
+from memories.services import found_by, ledger_sql
 from memories.services.acts import Act, Actor, Claimed, Effect, Move, Next, claimed
-from memories.services.ledger_sql import APPEND, APPEND_TO
+from memories.services.ledger_sql import Parts
+from senselab import pipeline
 
-__all__ = ["Act", "Actor", "Claimed", "Effect", "Move", "Next", "Written", "append", "claimed"]
+__all__ = ["Act", "Actor", "Claimed", "Effect", "Move", "Next", "Written", "append", "appending", "claimed", "written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,20 @@ def append(
     entry they left alone. With `change_set_id` the versions join that set instead. Call it inside a transaction when
     several moves stand or fall together, and look at `Written.complete`.
     """
+    query = appending(account_id, act, moves, skipped=skipped, change_set_id=change_set_id)
+    (rows,) = pipeline.fetch(query)
+    return written(rows, moves)
+
+
+def appending(
+    account_id: int,
+    act: Act,
+    moves: Sequence[Move],
+    *,
+    skipped: Sequence[tuple[int, Effect]] = (),
+    change_set_id: int | None = None,
+) -> pipeline.Query:
+    """Return the statement behind `append`, to travel with others; `written` reads its rows."""
     prepared = [_prepare(index, move, act) for index, move in enumerate(moves)]
     payload = {
         "heads": [head for head, _, _ in prepared],
@@ -55,13 +69,19 @@ def append(
         "effects": [_effect(effect, entry_id=entry_id) for entry_id, effect in skipped],
         "words": found_by.rows(account_id, moves),
     }
+    makes = any(move.head is None for move in moves)
+    parts = Parts(
+        makes=makes,
+        moves=not makes or any(move.head is not None for move in moves),
+        claims=bool(payload["claims"] or payload["words"]),
+        effects=bool(skipped) or any(step.effect for move in moves for step in move.steps),
+        grows=change_set_id is not None,
+    )
     parameters = _parameters(account_id, act, payload)
-    with connection.cursor() as cursor:
-        if change_set_id is None:
-            cursor.execute(APPEND, parameters)
-        else:
-            cursor.execute(APPEND_TO, parameters | {"change_set": change_set_id})
-        rows = cursor.fetchall()
+    return ledger_sql.append(parts), parameters if change_set_id is None else parameters | {"change_set": change_set_id}
+
+
+def written(rows: Sequence[tuple[Any, ...]], moves: Sequence[Move]) -> Written:
     ids: dict[int, int] = {index: entry_id for index, entry_id, _ in rows}
     return Written(rows[0][2] if rows else None, [ids.get(index) for index in range(len(moves))])
 

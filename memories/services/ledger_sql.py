@@ -1,5 +1,8 @@
 """The statement behind `ledger.append`: everything one act writes, guarded by the versions it saw."""
 
+from dataclasses import dataclass
+from functools import cache
+
 from memories.heads import STATE
 
 TYPES = {
@@ -79,8 +82,7 @@ GROWN_SET = """
 """
 
 # Every table's rows come from the one payload; what guards them is that a head was made or moved.
-STATEMENT = f"""
-WITH payload AS (SELECT %(payload)s::jsonb AS p),
+HEADS = f"""
 heads AS MATERIALIZED (
     SELECT r.*, coalesce(r.entry_id, nextval('memories_entry_id_seq')) AS eid,
            coalesce(r.claim_id, nextval('memories_claim_id_seq')) AS cid
@@ -89,7 +91,9 @@ heads AS MATERIALIZED (
         claim_id bigint, agent_id text, written_at timestamptz, accessed_at timestamptz, kept float8,
         settled_confidence float8, due_at timestamptz, importance_score float8, importance_dimensions jsonb,
         salt text, seal text, integrity_chain text, on_probation bool, {STATE_TYPES})
-),
+)
+"""
+MADE = f"""
 made AS (
     INSERT INTO memories_entry (account_id, id, claim_id, created_at, changed_at, tier, freshness, salt, seal,
                                 {", ".join(INSERTED)})
@@ -98,7 +102,9 @@ made AS (
       FROM heads h WHERE h.expected = 0
     ON CONFLICT (account_id, branch, entity_path, key, owner) DO NOTHING
     RETURNING id
-),
+)
+"""
+MOVED = f"""
 moved AS (
     UPDATE memories_entry e
        SET was_owner = CASE WHEN h.owner = '' AND e.owner <> '' THEN e.owner ELSE e.was_owner END,
@@ -107,25 +113,27 @@ moved AS (
       FROM heads h
      WHERE h.expected > 0 AND e.account_id = %(account)s AND e.id = h.eid AND e.version = h.expected
     RETURNING e.id
-),
-done AS (SELECT h.* FROM heads h WHERE h.eid IN (SELECT id FROM made UNION ALL SELECT id FROM moved)),
+)
+"""
+VERSIONS = f"""
 versions AS (
     SELECT d.eid, d.cid, v.* FROM payload, jsonb_to_recordset(p->'versions') AS v(
         i int, number int, change text, before float8, weight float8, integrity_chain text, names_digest text,
         content_digest text, seal text, effect jsonb, {STATE_TYPES}) JOIN done d ON d.i = v.i
-),
-change_set AS (
-    {{change_set}}
-),
+)
+"""
+# An agent comes into being with its first act; touched once a minute, its row makes nobody queue.
+AGENTS = """
 agents AS (
-    -- An agent comes into being with its first act; touched once a minute, its row makes nobody queue.
     INSERT INTO accounts_agent (account_id, agent_id, created_at, last_active_at)
     SELECT %(account)s, %(actor)s, %(at)s, %(at)s FROM change_set
      WHERE %(actor_kind)s = 'agent' AND %(actor)s <> '' AND NOT EXISTS (
         SELECT 1 FROM accounts_agent g WHERE g.account_id = %(account)s AND g.agent_id = %(actor)s
            AND g.last_active_at > %(at)s::timestamptz - interval '1 minute')
     ON CONFLICT (account_id, agent_id) DO UPDATE SET last_active_at = excluded.last_active_at
-),
+)
+"""
+CLAIMS = """
 claims AS (
     INSERT INTO memories_claim (account_id, id, entry_id, value, is_artifact, agent_id, session_id, written_at,
                                 pattern_refs, artifact_refs, embedding, digest, salt, content_hash, content)
@@ -136,7 +144,9 @@ claims AS (
         i int, value text, is_artifact bool, agent_id text, session_id text, written_at timestamptz,
         pattern_refs text[], artifact_refs jsonb, embedding float8[], digest text, salt text, content_hash text,
         content text) JOIN done d ON d.i = c.i
-),
+)
+"""
+WORDS = """
 words AS (
     INSERT INTO memories_entrytext (account_id, entry_id, words, name, reworded_at)
     SELECT %(account)s, d.eid, w.words::tsvector || setweight(to_tsvector('pg_catalog.english', w.stems), 'D'), w.name,
@@ -145,7 +155,9 @@ words AS (
            JOIN done d ON d.i = w.i
     ON CONFLICT (account_id, entry_id) DO UPDATE SET words = excluded.words, name = excluded.name,
                                                      reworded_at = excluded.reworded_at
-),
+)
+"""
+HISTORY = f"""
 history AS (
     INSERT INTO memories_entryversion (account_id, entry_id, number, claim_id, change_set_id, change, at, before,
         weight, policy, integrity_chain, names_digest, content_digest, seal, {", ".join(STATE)})
@@ -153,7 +165,9 @@ history AS (
            v.integrity_chain, decode(v.names_digest, 'hex'), decode(v.content_digest, 'hex'), decode(v.seal, 'hex'),
            {columns(list(STATE), "v")}
       FROM versions v, change_set s
-),
+)
+"""
+EFFECTS = f"""
 effects AS (
     INSERT INTO memories_effect (account_id, entry_id, version_made, at, policy, {EFFECT_NAMES})
     SELECT %(account)s, v.eid, v.number, %(at)s, %(policy)s, {columns(list(EFFECT), "f")}
@@ -162,7 +176,26 @@ effects AS (
     SELECT %(account)s, f.entry_id, NULL, %(at)s, %(policy)s, {columns(list(EFFECT), "f")}
       FROM payload, jsonb_to_recordset(p->'effects') AS f(entry_id bigint, {EFFECT_TYPES})
 )
-SELECT d.i, d.eid, s.id FROM done d, change_set s
 """
-APPEND = STATEMENT.format(change_set=NEW_SET)
-APPEND_TO = STATEMENT.format(change_set=GROWN_SET)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an act has to write beside versions; what is not in a statement costs it neither a plan nor a trigger."""
+
+    makes: bool = True
+    moves: bool = True
+    claims: bool = True
+    effects: bool = True
+    grows: bool = False
+
+
+@cache
+def append(parts: Parts) -> str:
+    """Return the statement that writes such an act."""
+    touched = ["SELECT id FROM made"] * parts.makes + ["SELECT id FROM moved"] * parts.moves
+    done = f"done AS (SELECT h.* FROM heads h WHERE h.eid IN ({' UNION ALL '.join(touched)}))"
+    change_set = f"change_set AS ({GROWN_SET if parts.grows else NEW_SET})"
+    steps = ["payload AS (SELECT %(payload)s::jsonb AS p)", HEADS, *[MADE] * parts.makes, *[MOVED] * parts.moves, done]
+    steps += [VERSIONS, change_set, AGENTS, *[CLAIMS, WORDS] * parts.claims, HISTORY, *[EFFECTS] * parts.effects]
+    return " ".join(f"WITH {', '.join(steps)} SELECT d.i, d.eid, s.id FROM done d, change_set s".split())

@@ -89,7 +89,7 @@ class Traces(APIView):
         told = told_of(request, body, agent_id, timezone.now())
         if not listing.touches(viewer, told.entity_paths):
             raise Forbidden("This key has no read permission for any path of the trace.")
-        return api.answer(trace(viewer, tracing.keep(viewer.account_id, told)))
+        return api.answer(shown(viewer, tracing.keep_and_read(viewer, told)))
 
 
 def limit_of(query: Any) -> int:
@@ -150,7 +150,11 @@ def text_of(request: Request) -> str:
 
 def trace(viewer: Viewer, trace_id: UUID) -> dict[str, Any]:
     """:raises NotFound: there is no such trace."""
-    row = listing.one(viewer, trace_id)
+    return shown(viewer, listing.one(viewer, trace_id))
+
+
+def shown(viewer: Viewer, row: listing.Row | None) -> dict[str, Any]:
+    """:raises NotFound: there is no such trace."""
     if row is None:
         raise missing()
     return listing.told(viewer, [row])[0]

@@ -11,7 +11,6 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from memories import reads
 from memories.api import docs, identity, screened, wire
 from memories.api.entries import whole
 from memories.rules import names
@@ -66,13 +65,12 @@ class Outcomes(APIView):
         # Before the outcome holds any lock.
         gap = gap_of(viewer, body, report, now)
         done = services.commit(viewer.account_id, report, actor=actor, policy=viewer.policy, now=now, viewer=viewer)
-        moved = reads.versions_made(viewer, done.made) if done.made else []
         told: dict[str, Any] = {
             "outcome_ref": report.outcome_ref,
             "outcome_type": str(report.outcome_type),
-            "affected_entries": len(moved),
+            "affected_entries": len(done.moved),
             # As of the outcome, so that telling it again is answered alike.
-            "entries": [wire.entry(row, done.at, viewer.policy) for row in moved],
+            "entries": [wire.entry(row, done.at, viewer.policy) for row in done.moved],
             "repeated": done.repeated,
         }
         told["immutable_trace_id"] = done.trace_id

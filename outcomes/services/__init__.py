@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 
-from memories import heads
+from memories import heads, reads
 from memories.heads import Head
+from memories.rows import Row, row_of
 from memories.rules import lifecycle
 from memories.rules.confidence import apply_outcome
 from memories.rules.kinds import Change, Status
@@ -23,6 +24,7 @@ from memories.viewers import Viewer
 from outcomes import rules
 from outcomes.rules import Judged, Report
 from outcomes.services import storing, tracing
+from senselab import pipeline
 
 STORED = """
     SELECT o.id, o.committed_at, f.entry_id, max(f.version_made), max(e.entity_path || '/' || e.key),
@@ -47,7 +49,8 @@ DIGESTS = """
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What an outcome did: the last version it made of each entry, by entry id, and whether it had been told before.
+    """What an outcome did: the last version it made of each entry, by entry id, and whether it had been told before;
+    `moved` are these versions as the viewer may see them.
 
     `unknown` are the entry keys it cited that name nothing its reporter may see, and so taught nothing.
     """
@@ -59,6 +62,7 @@ class Committed:
     at: datetime
     trace_id: UUID | None = None
     unknown: tuple[str, ...] = ()
+    moved: tuple[Row, ...] = ()
 
 
 @dataclass(slots=True)
@@ -73,7 +77,6 @@ class Course:
     sent: bool
 
 
-@transaction.atomic
 def commit(
     account_id: int, report: Report, *, actor: Actor, policy: Policy, now: datetime, viewer: Viewer | None = None
 ) -> Committed:
@@ -81,52 +84,46 @@ def commit(
     reports (`viewer`) are skipped as if they were not there.
 
     An outcome told again changes nothing and answers as it did at first; a replayed one is stored and teaches nothing.
+    Two round trips: the first locks what it relied on, the second writes, reads what was made, and commits.
     """
-    outcome_id = storing.store(account_id, report, actor, now)
-    if outcome_id is None:
-        return _stored(account_id, report)
     judged = [] if report.replayed else rules.steps(report)
-    found = _resolve(account_id, report, judged, now, viewer)
-    done = _apply(account_id, outcome_id, report, judged, found, actor, policy, now)
-    done = replace(done, unknown=_unknown(report, found))
-    if report.told.get("trace_follows"):
+    named = _named(account_id, report, judged)
+    with pipeline.begun(storing.query(account_id, report, actor, now), *named) as begun:
+        stored, heard = begun.found[0], begun.found[-1] if named else []
+        if not stored:
+            return _stored(account_id, report, viewer)
+        found = _resolve(heard, now, viewer)
+        outcome_id, act = stored[0][0], Act("outcome", actor, now, policy, cause=report.outcome_ref)
+        courses, skipped = _follow(account_id, outcome_id, report, judged, found, act)
+        moves = [Move(steps=course.steps, head=course.head) for course in courses if course.steps]
+        made = {course.head.id: course.head.version + len(course.steps) for course in courses if course.steps}
+        last: dict[str, pipeline.Query] = {}
+        if moves or skipped:
+            last["written"] = ledger.appending(account_id, act, moves, skipped=skipped)
+        if made and viewer is not None:
+            last["moved"] = reads.versions_made_query(viewer, made)
+        trace = tracing.of_outcome(report, actor.session_id, list(found.values()), now)
+        if not report.told.get("trace_follows"):
+            last["trace"] = tracing.query(account_id, trace, outcome_id=outcome_id)
+        told = dict(zip(last, begun.finish(*last.values()), strict=True))
+    moved = tuple(map(row_of, told.get("moved", ())))
+    written = ledger.written(told.get("written", ()), moves)
+    done = Committed(outcome_id, made, False, written.change_set_id, now, None, _unknown(report, found), moved)
+    if "trace" not in told:
         return done
-    read = list(found.values())
-    trace_id = tracing.keep_of_outcome(account_id, outcome_id, report, actor.session_id, read, now)
+    # Nothing came back when somebody told the same trace meanwhile: theirs is found then.
+    trace_id = told["trace"][0][0] if told["trace"] else tracing.keep(account_id, trace, outcome_id=outcome_id)
     return replace(done, trace_id=trace_id)
 
 
-def _apply(
-    account_id: int,
-    outcome_id: int,
-    report: Report,
-    judged: Sequence[Judged],
-    found: dict[str, Head],
-    actor: Actor,
-    policy: Policy,
-    now: datetime,
-) -> Committed:
-    if not found:
-        return Committed(outcome_id, {}, False, None, now)
-    act = Act("outcome", actor, now, policy, cause=report.outcome_ref)
-    courses, skipped = _follow(account_id, outcome_id, report, judged, found, act)
-    moved = [course for course in courses if course.steps]
-    if not moved and not skipped:
-        return Committed(outcome_id, {}, False, None, now)
-    written = ledger.append(
-        account_id, act, [Move(steps=course.steps, head=course.head) for course in moved], skipped=skipped
-    )
-    made = {course.head.id: course.head.version + len(course.steps) for course in moved}
-    return Committed(outcome_id, made, False, written.change_set_id, now)
-
-
-def _stored(account_id: int, report: Report) -> Committed:
+def _stored(account_id: int, report: Report, viewer: Viewer | None) -> Committed:
     with connection.cursor() as cursor:
         cursor.execute(STORED, [account_id, rules.digest(report)])
         rows = cursor.fetchall()
     made = {entry_id: version for _, _, entry_id, version, _, _ in rows if version is not None}
     known = {row[4] for row in rows}
-    return Committed(rows[0][0], made, True, None, rows[0][1], rows[0][5], _unknown(report, known))
+    moved = tuple(reads.versions_made(viewer, made)) if made and viewer is not None else ()
+    return Committed(rows[0][0], made, True, None, rows[0][1], rows[0][5], _unknown(report, known), moved)
 
 
 def _unknown(report: Report, found: Collection[str]) -> tuple[str, ...]:
@@ -135,18 +132,20 @@ def _unknown(report: Report, found: Collection[str]) -> tuple[str, ...]:
     return tuple(key for key in rules.distinct(cited) if key not in found)
 
 
-def _resolve(
-    account_id: int, report: Report, judged: Sequence[Judged], now: datetime, viewer: Viewer | None
-) -> dict[str, Head]:
-    """Return the locked head behind each entry key. A key with several slashes is looked up, not split by guess."""
+def _named(account_id: int, report: Report, judged: Sequence[Judged]) -> list[pipeline.Query]:
+    """Return the statements that lock and read what stands behind entry keys. One with several slashes is looked up,
+    not split by guess."""
     keys = rules.distinct([key for step in judged for key in step.keys])
-    splits = [(key[:at], key[at + 1 :], key) for key in keys for at in range(len(key)) if key[at] == "/"]
-    if not splits:
-        return {}
+    splits = [(key[:at], key[at + 1 :]) for key in keys for at in range(len(key)) if key[at] == "/"]
     owners = ["", report.agent_id] if report.agent_id else [""]
-    parameters = [report.branch, owners, [path for path, _, _ in splits], [key for _, key, _ in splits]]
+    parameters = [report.branch, owners, [path for path, _ in splits], [key for _, key in splits]]
+    return heads.queries(account_id, NAMED, parameters, lock=True) if splits else []
+
+
+def _resolve(rows: pipeline.Rows, now: datetime, viewer: Viewer | None) -> dict[str, Head]:
+    """Return the head behind each entry key."""
     found: dict[str, Head] = {}
-    for head in heads.read(account_id, NAMED, parameters, lock=True):
+    for head in map(heads.head_of, rows):
         if viewer is not None and not viewer.reaches_path(head.entity_path):
             continue
         other = found.get(head.entry_key)

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from psycopg.types.json import Jsonb
 
 from memories.services.ledger import Actor
 from outcomes import rules
 from outcomes.rules import Report, tasks
+from senselab.pipeline import Query
 
 # What the task was about travels with it; what is replayed says nothing about tasks.
 STORE = """
@@ -27,8 +27,9 @@ STORE = """
 """
 
 
-def store(account_id: int, report: Report, actor: Actor, now: datetime) -> int | None:
-    """Store an outcome and what its task was about; return its id, None when it had been told before."""
+def query(account_id: int, report: Report, actor: Actor, now: datetime) -> Query:
+    """Return the statement that stores an outcome and what its task was about, and finds its id: no row when it had
+    been told before."""
     told = report.told
     values: list[Any] = [
         account_id,
@@ -58,10 +59,7 @@ def store(account_id: int, report: Report, actor: Actor, now: datetime) -> int |
         tasks.terms_of(told.get("task_input"), told.get("situation")),
         [] if report.replayed else tasks.paths_of(told.get("entity_paths") or [], report.all_keys),
     ]
-    with connection.cursor() as cursor:
-        cursor.execute(STORE, values)
-        row = cursor.fetchone()
-    return row[0] if row else None
+    return STORE, values
 
 
 def _told(attempt: rules.Attempt) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from memories.heads import Head
+from memories.viewers import Viewer
 from outcomes.rules import Report
+from outcomes.tracing import listing
+from outcomes.tracing.listing import Row
+from senselab import pipeline
 
 # Told again it finds itself, in whichever month that was; of two at once in a month the database takes one.
 KNOWN = """
@@ -68,6 +70,26 @@ class Told:
 
 def keep(account_id: int, told: Told, *, outcome_id: int | None = None) -> UUID:
     """Keep a trace and return its id; the same one told again changes nothing and answers with the same id."""
+    rows: pipeline.Rows = []
+    while not rows:
+        # Nothing comes back when somebody tells the same meanwhile: theirs is found then.
+        (rows,) = pipeline.fetch(query(account_id, told, outcome_id=outcome_id))
+    found: UUID = rows[0][0]
+    return found
+
+
+def keep_and_read(viewer: Viewer, told: Told) -> Row | None:
+    """Keep a trace and return it as the viewer may see it: one round trip where an outcome names it."""
+    if told.outcome_ref:
+        same = listing.same_query(viewer, told.outcome_ref, told.session_id, told.agent_id)
+        kept, rows = pipeline.fetch(query(viewer.account_id, told), same)
+        if kept and rows:
+            return Row(*rows[0])
+    return listing.one(viewer, keep(viewer.account_id, told))
+
+
+def query(account_id: int, told: Told, *, outcome_id: int | None = None) -> pipeline.Query:
+    """Return the statement behind `keep`, to travel with others."""
     values: dict[str, Any] = {
         "account": account_id,
         "agent": told.agent_id,
@@ -85,21 +107,12 @@ def keep(account_id: int, told: Told, *, outcome_id: int | None = None) -> UUID:
         "duration": told.duration_ms,
         "at": told.created_at,
     }
-    with connection.cursor() as cursor:
-        row = None
-        while row is None:
-            # Nothing comes back when somebody tells the same meanwhile: theirs is found then.
-            cursor.execute(KNOWN + ("" if told.body is None else JOIN) + MAKE, values)
-            row = cursor.fetchone()
-    found: UUID = row[0]
-    return found
+    return KNOWN + ("" if told.body is None else JOIN) + MAKE, values
 
 
-def keep_of_outcome(
-    account_id: int, outcome_id: int, report: Report, session: str, read: list[Head], now: datetime
-) -> UUID:
-    """Keep the trace of an outcome that no trace follows: all it says stands in the outcome's row and its effects."""
-    told = Told(
+def of_outcome(report: Report, session: str, read: list[Head], now: datetime) -> Told:
+    """Return the trace of an outcome that no trace follows: all it says stands in the outcome's row and its effects."""
+    return Told(
         agent_id=report.agent_id,
         session_id=session,
         outcome_ref=report.outcome_ref,
@@ -113,4 +126,3 @@ def keep_of_outcome(
         duration_ms=None,
         created_at=now,
     )
-    return keep(account_id, told, outcome_id=outcome_id)

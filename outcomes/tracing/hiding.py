@@ -49,8 +49,11 @@ class Query(msgspec.Struct):
 
 
 def without(viewer: Viewer, told: Sequence[tuple[str, Body]]) -> list[Body]:
-    """Return the bodies of traces as if what is hidden from the viewer did not exist; two statements for all."""
-    if viewer.sees_all:
+    """Return the bodies of traces as if what is hidden from the viewer did not exist; two statements for all.
+
+    Hidden are names that an agent tells of its own: from whoever told all of these nothing is.
+    """
+    if viewer.sees_all or not (viewer.reaches or any(agent != viewer.agent_id for agent, _ in told)):
         return [body for _, body in told]
     keys = [key for _, body in told for key in _keys(body)]
     paths = [path for _, body in told for path in _paths(body)]

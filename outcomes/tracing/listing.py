@@ -164,6 +164,14 @@ def one(viewer: Viewer, trace_id: UUID) -> Row | None:
     return Row(*row) if row else None
 
 
+def same_query(viewer: Viewer, reference: str, session_id: str, agent_id: str) -> tuple[str, dict[str, Any]]:
+    """Return the statement that finds the trace of an outcome, session and agent, to travel with what keeps it."""
+    same = ["t.outcome_ref = %(ref)s", "t.session_id = %(session)s", "t.agent_id = %(of)s"]
+    where = " AND ".join(["t.account_id = %(account)s", *same, *within(viewer)])
+    values = {**viewer.parameters, "ref": reference, "session": session_id, "of": agent_id}
+    return f"SELECT {COLUMNS} FROM outcomes_trace t WHERE {where}", values
+
+
 def of_outcome(viewer: Viewer, outcome_id: int) -> UUID | None:
     """Return the trace that led to an outcome, None when nobody told it."""
     sql = """SELECT t.id FROM outcomes_trace t WHERE t.account_id = %s AND t.outcome_id = %s

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 from django.http import HttpResponse
+from psycopg import _queries
 
 from tests.db import acts, trips
 from tests.db.conftest import Caller
@@ -13,6 +14,8 @@ from tests.db.trips import Counted, Relay
 # A statement is prepared when it comes for the third time, which takes one more trip once.
 WARM = 4
 NAME = {"entity_path": "shop", "key": "k1"}
+TRACE = {"session_id": "s1", "outcome_type": "success", "causal_entries": [NAME]}
+EDGE = {"source_entity": "shop/k1", "relation": "relies_on", "target_entity": "shop/k0"}
 Call = Callable[[int], HttpResponse]
 
 
@@ -66,8 +69,9 @@ def test_an_outcome_over_fifty_entries_takes_as_many_statements_as_over_one(rela
     acts.fill(account, 50)
     one = cost(relay, outcome(bot, ["shop/k1"], trace_follows=True))
     fifty = cost(relay, outcome(bot, [f"shop/k{n}" for n in range(50)], trace_follows=True))
-    assert len(fifty.statements) == len(one.statements) == 6
-    assert fifty.trips == one.trips == 7
+    # Of these eight two are BEGIN and COMMIT, which travel with others.
+    assert len(fifty.statements) == len(one.statements) == 8
+    assert fifty.trips == one.trips == 3
 
 
 def test_attempts_and_versions_cost_an_outcome_one_statement_more(relay, account, bot):
@@ -79,8 +83,52 @@ def test_attempts_and_versions_cost_an_outcome_one_statement_more(relay, account
         {"outcome_type": "minor_failure", "causal_entry_keys": keys, "causal_entry_versions": dict.fromkeys(keys, 1)}
     ]
     told = cost(relay, lambda turn: bot.report(f"a-{turn}", "success", *keys, attempts=attempts))
-    # The seventh is its trace, which a client that announces one of its own does not cost.
-    assert len(told.statements) == 8
+    # The ninth is its trace, which a client that announces one of its own does not cost.
+    assert len(told.statements) == 10
+    assert told.trips == 4
+
+
+@pytest.mark.parametrize(
+    ("call", "round_trips"),
+    [
+        (lambda bot: outcome(bot, ["shop/k1"]), 3),
+        (lambda bot: lambda turn: bot.report(f"t-{turn}", "success", "shop/k1", task_input="how about value 1"), 4),
+        (lambda bot: lambda turn: bot.report("told-again", "success", "shop/k1"), 5),
+        (lambda bot: lambda turn: bot.post("traces", {**TRACE, "outcome_ref": f"t-{turn}"}), 2),
+        (lambda bot: lambda turn: bot.post("traces", TRACE), 3),
+        (lambda bot: lambda turn: bot.post("graph/edges", EDGE), 2),
+        (lambda bot: lambda turn: bot.post("timeline/events", {"event_type": "read", "summary": "read"}), 2),
+    ],
+    ids=["outcome", "with its task", "told again", "trace", "trace of no outcome", "edge", "event"],
+)
+def test_what_agents_tell_takes_few_round_trips(relay, account, bot, call, round_trips):
+    acts.fill(account, 2)
+    assert cost(relay, call(bot)).trips == round_trips
+
+
+@pytest.mark.parametrize("told", [{"shared": True}, {"shared": False}, {"value": "said again"}])
+def test_what_is_written_often_is_not_read_anew_by_the_driver(account, bot, monkeypatch, told):
+    def refuse(query: bytes, encoding: str) -> None:
+        raise AssertionError(f"{encoding}: {query!r} is too long to be kept")
+
+    monkeypatch.setattr(_queries, "_query2pg_nocache", refuse)
+    acts.fill(account, 2)
+    for turn in range(2):
+        assert bot.write("shop", "same", told.get("value", turn), shared=told.get("shared", True)).status_code == 200
+    assert bot.report("o-1", "success", "shop/k1").status_code == 200
+
+
+def test_a_write_says_nothing_of_what_it_does_not_write(bot):
+    told = Counted()
+    with connection.execute_wrapper(told.note):
+        bot.write("shop", "new", 1)
+        bot.write("shop", "new", 2)
+        bot.report("o-1", "success", "shop/new")
+    first, second, reported = (sql for sql in told.statements if "INTO memories_entryversion" in sql)
+    assert "UPDATE memories_entry " not in first
+    assert "INTO memories_entry " not in second
+    assert "INTO memories_claim" not in reported
+    assert "INTO memories_entrytext" not in reported
 
 
 READS: dict[str, tuple[Callable[[Caller], HttpResponse], int]] = {

@@ -6,7 +6,7 @@ from django.db import connection
 
 from memories import figures, heads, rows
 from memories.models import Entry, EntryVersion
-from memories.services.ledger_sql import APPEND
+from memories.services.ledger_sql import Parts, append
 from senselab.accounts.keys import FIND
 from tests import statements
 from tests.statements import NamesNoAccount, fault_of
@@ -45,7 +45,8 @@ def test_a_statement_that_does_not_say_of_which_account_is_named(sql):
 @pytest.mark.parametrize(
     "sql",
     [
-        APPEND,
+        append(Parts()),
+        append(Parts(grows=True)),
         FIND,
         heads.HEAD,
         f"{rows.VERSIONS} WHERE e.account_id = %(account)s",
