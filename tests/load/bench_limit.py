@@ -33,10 +33,12 @@ def said(do: str, key: str, size: int) -> list[str]:
     import django
 
     django.setup()
+    from django.conf import settings
     from django.db import connection
     from django.test import Client
     from psycopg import ClientCursor
 
+    settings.ALLOWED_HOSTS = ["testserver"]
     i, new = 4321, "new-entry-of-pgbench"
     heard: list[str] = []
 
@@ -62,6 +64,8 @@ def said(do: str, key: str, size: int) -> list[str]:
 def anywhere(statement: str, words: dict[str, str]) -> str:
     for literal, expression in words.items():
         statement = statement.replace(f"'{literal}'", f"{expression}::text")
+    # What follows a comment would be part of it in one line.
+    statement = re.sub(r"--[^\n']*\n", "\n", statement)
     # A moment holds colons, which mean variables to pgbench; any moment will do.
     return " ".join(MOMENT.sub("now()", statement).split()) + ";\n"
 
