@@ -7,6 +7,10 @@ from memories.rules import folding
 from memories.rules.wordings import FILLERS
 
 LETTERS = 4_000
+# So many words are remembered with their terms.
+REMEMBERED = 65_536
+# What stands in no piece of an ASCII text (folding.CHUNK).
+GAPS = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum() and sign not in "_.:@+-"})
 _ENDINGS = (
     ("ies", "y", 5),
     ("ied", "y", 5),
@@ -34,7 +38,11 @@ def stem(word: str) -> str:
 
 def all_terms(text: str) -> list[str]:
     """Return the terms of a text in their order, repeated as they are, fillers among them."""
-    return list(chain.from_iterable(map(_of_piece, folding.pieces(text[:LETTERS]))))
+    text = text[:LETTERS]
+    # Most texts are cut at once; apostrophes and accents need a look at each. No loop of ours runs over the words.
+    plain = text.isascii() and "'" not in text
+    found = text.translate(GAPS).split() if plain else folding.pieces(text)
+    return list(chain.from_iterable(map(_known.__getitem__, found)))
 
 
 def _terms(piece: str) -> tuple[str, ...]:
@@ -48,12 +56,20 @@ def _terms(piece: str) -> tuple[str, ...]:
     return (chunk.whole, *stems) if chunk.whole else stems
 
 
-_known = lru_cache(maxsize=65_536)(_terms)
+class Known(dict[str, tuple[str, ...]]):
+    """The terms of what stands between gaps, by what it is: words come again and again."""
+
+    def __missing__(self, found: str) -> tuple[str, ...]:
+        made = tuple(term for piece in folding.CHUNK.findall(found) for term in _terms(piece))
+        # What is longer than a word does not come again.
+        if len(found) <= folding.LONGEST:
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[found] = made
+        return made
 
 
-def _of_piece(piece: str) -> tuple[str, ...]:
-    # What is longer than a word does not come again.
-    return _known(piece) if len(piece) <= folding.LONGEST else _terms(piece)
+_known = Known()
 
 
 FILLER_STEMS = FILLERS | {stem(word) for word in FILLERS}
