@@ -51,6 +51,9 @@ UNTOUCHED = f"""(e.branch = '{MAIN}' AND NOT EXISTS (
     SELECT 1 FROM memories_entry b WHERE {{seen}} AND b.branch = %(branch)s AND b.entity_path = e.entity_path
        AND b.key = e.key))"""
 MATCHES = "t.words @@ memories_asked(%(words)s)"
+# The same for a plan that is kept: in a SELECT of its own the query is read once, not for each row, and no words of it
+# are a reason to plan again.
+MATCHES_AS_PLANNED = "t.words @@ (SELECT memories_asked(%(words)s))"
 
 
 def escaped(text: str) -> str:
@@ -90,6 +93,8 @@ class Search:
 
     # Whether words need only begin so, or stand somewhere in the name.
     in_parts: bool = False
+    # Whether its words are known to be rare, so that an index of words is the way to them: that is planned once.
+    plan_kept: bool = False
 
     @property
     def asked(self) -> Asked:
@@ -108,7 +113,7 @@ class Search:
     @property
     def is_planned_anew(self) -> bool:
         """Tell whether how to find it best depends on how rare its words are."""
-        return bool(self.words) and not self.is_in_one_entity
+        return bool(self.words) and not self.is_in_one_entity and not self.plan_kept
 
     @property
     def needs_claim(self) -> bool:
@@ -171,11 +176,11 @@ class Search:
             return
         made.joins.append("JOIN memories_entrytext t ON t.account_id = e.account_id AND t.entry_id = e.id")
         query = asked.any if self.any_word else asked.prefixes if self.in_parts else asked.all
-        matches = MATCHES
+        matches = met = MATCHES if self.is_planned_anew else MATCHES_AS_PLANNED
         if self.in_parts and asked.parts:
             # One by one: an index knows LIKE, but no LIKE ALL.
             parts = {f"part_{place}": f"%{escaped(text)}%" for place, text in enumerate(asked.parts[:PARTS])}
-            matches = f"({MATCHES} OR ({' AND '.join(f't.name LIKE %({name})s' for name in parts)}))"
+            matches = f"({met} OR ({' AND '.join(f't.name LIKE %({name})s' for name in parts)}))"
             made.values |= parts
         made.add(f"t.account_id = %(account)s AND {matches}", words=query)
 

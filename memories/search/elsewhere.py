@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
 from memories.rows import Row
+from memories.search import narrow
 from memories.search.described import Search
-from memories.search.finding import CLAIMED, RECALLED, find, widened
+from memories.search.finding import CLAIMED, RECALLED, SORTED, find, in_parts, rarest, widened
 from memories.viewers import Viewer
 from senselab import pipeline
+from senselab.pipeline import Query
 
 # Fewer hits are little; counted is no further than this.
 LITTLE = 3
@@ -41,31 +41,76 @@ class Found:
 
 def look(search: Search, viewer: Viewer, now: datetime) -> Found:
     """Return what a search finds, and where more is if that is little."""
+    told = _at_once(search, viewer, now) if narrow.fits(search) else None
+    if told is not None:
+        return told
     exact = find(search, viewer, now)
-    is_little = len(exact) < min(search.limit, LITTLE) and not search.offset
-    beyond = of(search, viewer, now, found=len(exact)) if is_little else Elsewhere()
+    beyond = of(search, viewer, now, found=len(exact)) if _is_little(search, exact) else Elsewhere()
     return Found(exact or widened(search, viewer, now), beyond)
 
 
+def _at_once(search: Search, viewer: Viewer, now: datetime) -> Found | None:
+    """Return the same for a search whose hits are few; None where they are not."""
+    # One entity has little more often than not, so what lies elsewhere is asked with the same round trip.
+    asked = _query(search, viewer, now, is_rare=True) if search.is_in_one_entity and _is_rare(search) else None
+    found, *counts = pipeline.fetch(narrow.query(search, viewer, now), *([asked] if asked else []))
+    told = narrow.read(found, search)
+    if told is None:
+        return None
+    rows, whole = told
+    exact = rows if whole else []
+    beyond = Elsewhere()
+    if _is_little(search, exact):
+        beyond = _told(search, counts[0][0], len(exact)) if counts else of(search, viewer, now, found=len(exact))
+    if not rows and not search.is_in_one_entity:
+        rows = in_parts(search, viewer, now)
+    return Found(rows, beyond)
+
+
+def _is_little(search: Search, exact: list[Row]) -> bool:
+    return len(exact) < min(search.limit, LITTLE) and not search.offset
+
+
+def _is_rare(search: Search) -> bool:
+    """Tell whether an index of words is always the way to what has all of them: not when each is everywhere."""
+    return rarest(search) <= SORTED
+
+
 def of(search: Search, viewer: Viewer, now: datetime, *, found: int) -> Elsewhere:
-    """Return what lies elsewhere of a search of which `found` rows are all it has."""
-    if not search.asked.terms:
+    """Return what lies elsewhere of a search of which `found` rows, fewer than LITTLE, are all it has."""
+    is_rare = _is_rare(search)
+    query = _query(search, viewer, now, is_rare=is_rare)
+    if query is None:
         return Elsewhere()
+    with pipeline.planned_anew(not is_rare):
+        ((row,),) = pipeline.fetch(query)
+    return _told(search, row, found)
+
+
+def _told(search: Search, row: tuple[Any, ...], found: int) -> Elsewhere:
+    counts = zip(_wider(search), row, strict=True)
+    return Elsewhere(**{name: min(COUNTED, max(0, n - found)) for name, n in counts})
+
+
+def _wider(search: Search) -> dict[str, Search]:
+    """Return the searches that ask for less."""
     wider = {
         "below_threshold": replace(search, min_confidence=None),
         "outside_scope": replace(search, entity_path=None, descendants=False, tiers=()),
     }
-    asked = {name: less for name, less in wider.items() if less != search}
+    return {name: less for name, less in wider.items() if less != search}
+
+
+def _query(search: Search, viewer: Viewer, now: datetime, *, is_rare: bool) -> Query | None:
+    """Return the statement that counts what searches that ask for less have, a little further than is told."""
+    asked = _wider(search) if search.asked.terms else {}
     if not asked:
-        return Elsewhere()
-    counts: dict[str, str] = {}
+        return None
+    counts: list[str] = []
     values: dict[str, Any] = {}
-    for name, less in asked.items():
-        made = less.conditions(viewer, now)
-        claims = CLAIMED if less.needs_claim else ""
-        source = f"memories_entry e {claims} {RECALLED} {made.where}"
-        counts[name] = f"(SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {found + COUNTED}) s)"
+    for less in asked.values():
+        made = replace(less, plan_kept=is_rare).conditions(viewer, now)
+        source = f"memories_entry e {CLAIMED if less.needs_claim else ''} {RECALLED} {made.where}"
+        counts.append(f"(SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {LITTLE + COUNTED}) s)")
         values |= made.values
-    with pipeline.planned_anew(), connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(counts.values())}", values)
-        return Elsewhere(**{name: max(0, n - found) for name, n in zip(counts, cursor.fetchone(), strict=True)})
+    return f"SELECT {', '.join(counts)}", values

@@ -9,7 +9,7 @@ from django.db import connection
 
 from memories import rows
 from memories.rows import Row
-from memories.search import ranking, rarity
+from memories.search import narrow, ranking, rarity
 from memories.search.described import AFTER, ORDERS, Conditions, Search
 from memories.viewers import Viewer
 from senselab import pipeline
@@ -37,16 +37,22 @@ def find(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
     """Return the rows of a search, from its offset; with words, artifacts come last."""
     if search.words and (search.any_word or search.sort == "relevance"):
         return _by_relevance(search, viewer, now)
+    is_narrow = _is_narrow(search)
+    if is_narrow and not search.in_parts:
+        search = replace(search, plan_kept=True)
     made = search.conditions(viewer, now)
     values = {**made.values, "limit": search.limit, "offset": search.offset}
-    sql = _sorted_first(made, search) if _is_narrow(search) else _one_after_the_other(made, search)
+    sql = _sorted_first(made, search) if is_narrow else _one_after_the_other(made, search)
     with pipeline.planned_anew(search.is_planned_anew):
         return rows.select(sql, values)
 
 
 def find_or_widen(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
     """Return the rows of a search, or of a wider one when no row has all of its words."""
-    return find(search, viewer, now) or widened(search, viewer, now)
+    found = narrow.find(search, viewer, now) if narrow.fits(search) else None
+    if found is None:
+        return find(search, viewer, now) or widened(search, viewer, now)
+    return found or ([] if search.is_in_one_entity else in_parts(search, viewer, now))
 
 
 def widened(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
@@ -56,7 +62,12 @@ def widened(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
     if not terms or search.any_word or search.in_parts or search.offset:
         return []
     found = find(replace(search, any_word=True), viewer, now) if len(terms) > 1 else []
-    return found or find(replace(search, in_parts=True), viewer, now)
+    return found or in_parts(search, viewer, now)
+
+
+def in_parts(search: Search, viewer: Viewer, now: datetime) -> list[Row]:
+    """Return rows that have words that begin so, or names with these parts."""
+    return find(replace(search, in_parts=True), viewer, now)
 
 
 def page(search: Search, viewer: Viewer, now: datetime, *, letters: int | None = None) -> Page:
@@ -142,10 +153,15 @@ def _is_narrow(search: Search) -> bool:
         return False
     if search.is_in_one_entity or search.in_parts:
         return True
+    return rarest(search) <= SORTED
+
+
+def rarest(search: Search) -> float:
+    """Return how many entries have the rarest of the words of a search, about."""
     known, stems = rarity.sampled(), rarity.stems(ranking.words_of(search))
     # How many words begin with a prefix is not known.
     shares = [known.share(term, stems) for term in search.asked.terms if not term.query.endswith(":*")]
-    return min(shares, default=1.0) * known.entries <= SORTED
+    return min(shares, default=1.0) * known.entries
 
 
 def _sorted_first(made: Conditions, search: Search) -> str:

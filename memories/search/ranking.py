@@ -35,6 +35,7 @@ GROUPS = 3
 WEIGHTS = "'{0.4, 0.5, 0.7, 1.0}'"
 # What an entry on probation counts of its fitness.
 ON_PROBATION = 0.5
+BEST_FIRST = "k.rank DESC, k.settled_confidence DESC, k.id"
 CLAIMED = "JOIN memories_claim c ON c.account_id = e.account_id AND c.id = e.claim_id"
 RECALLED = "LEFT JOIN memories_recall r ON r.account_id = e.account_id AND r.entry_id = e.id"
 ENTRIES = f"memories_entry e {RECALLED}"
@@ -109,7 +110,7 @@ def statement(viewer: Viewer, search: Search, now: datetime, limit: int) -> Best
     if search.over_main and search.branch != MAIN:
         both = f"o.branch IN (%(branch)s, '{MAIN}')"
         arms = [replace(arm, rows=arm.rows.replace("o.branch = %(branch)s", both)) for arm in arms]
-    return Best(_statement(made, arms, _groups(terms, known), values), values)
+    return Best(_statement(made, arms, groups(terms, known), values), values)
 
 
 def _arms(asked: Asked, terms: Sequence[tuple[float, Term]], entries: float, *, scoped: bool, hits: int) -> list[Arm]:
@@ -140,14 +141,24 @@ def _within(terms: Sequence[tuple[float, Term]], most: float) -> tuple[list[Term
     return taken, []
 
 
-def _groups(terms: Sequence[tuple[float, Term]], known: Rarity) -> list[tuple[str, float]]:
+def groups(terms: Sequence[tuple[float, Term]], known: Rarity) -> list[tuple[str, float]]:
     """Return terms in groups of about the same rarity, each with what a word of it counts."""
     size = math.ceil(len(terms) / GROUPS)
-    groups = [terms[start : start + size] for start in range(0, len(terms), size)]
+    alike = [terms[start : start + size] for start in range(0, len(terms), size)]
     return [
-        (Asked(tuple(term for _, term in group)).any, sum(known.weight(share) for share, _ in group))
-        for group in groups
+        (Asked(tuple(term for _, term in group)).any, sum(known.weight(share) for share, _ in group)) for group in alike
     ]
+
+
+def weighed(groups: Sequence[tuple[str, float]], values: dict[str, Any]) -> str:
+    """Return how well a hit h fits, as SQL, and bind in `values` what that names."""
+    ranks = []
+    for place, (query, weight) in enumerate(groups):
+        values |= {f"group_{place}": query, f"weight_{place}": weight}
+        # In a SELECT of its own the query is read once, not for each hit.
+        asked = f"(SELECT memories_asked(%(group_{place})s))"
+        ranks.append(f"%(weight_{place})s::float8 * ts_rank({WEIGHTS}, h.words, {asked})::float8")
+    return f"({' + '.join(ranks)}) * CASE WHEN h.on_probation THEN {ON_PROBATION} ELSE 1 END"
 
 
 def _statement(made: Conditions, arms: list[Arm], groups: list[tuple[str, float]], values: dict[str, Any]) -> str:
@@ -159,22 +170,28 @@ def _statement(made: Conditions, arms: list[Arm], groups: list[tuple[str, float]
             f"(SELECT e.id, e.claim_id, e.settled_confidence, e.on_probation, t.words FROM {arm.rows} {made.where}"
             f" AND t.words @@ memories_asked(%(arm_{place})s){capped} LIMIT {arm.most})"
         )
-    ranks = []
-    for place, (query, weight) in enumerate(groups):
-        values |= {f"group_{place}": query, f"weight_{place}": weight}
-        ranks.append(
-            f"%(weight_{place})s::float8 * ts_rank({WEIGHTS}, h.words, memories_asked(%(group_{place})s))::float8"
-        )
+    rank = weighed(groups, values)
     return f"""(
         WITH at_first AS MATERIALIZED {selects[0]},
         hits AS MATERIALIZED ({" UNION ALL ".join(["SELECT * FROM at_first", *selects[1:]])}),
         ranked AS (
-            SELECT DISTINCT ON (h.id) h.id, h.claim_id, h.settled_confidence,
-                   ({" + ".join(ranks)}) * CASE WHEN h.on_probation THEN {ON_PROBATION} ELSE 1 END AS rank
+            SELECT DISTINCT ON (h.id) h.id, h.claim_id, h.settled_confidence, {rank} AS rank
               FROM hits h ORDER BY h.id
         ),
-        chosen AS (SELECT k.* FROM ranked k ORDER BY k.rank DESC, k.settled_confidence DESC, k.id LIMIT %(told)s)
-        SELECT k.id, k.rank, c.is_artifact FROM chosen k
-          JOIN memories_claim c ON c.account_id = %(account)s AND c.id = k.claim_id
-         ORDER BY c.is_artifact, k.rank DESC, k.settled_confidence DESC, k.id LIMIT %(most)s
+        chosen AS (SELECT k.* FROM ranked k ORDER BY {BEST_FIRST} LIMIT %(told)s)
+        {told_apart()}
     )"""
+
+
+def told_apart() -> str:
+    """Return the statement for the best of `chosen` (id, rank, is_artifact), artifacts last.
+
+    Claims, which say so, are read one after the other until there are enough.
+    """
+    arms = " UNION ALL ".join(
+        f"""(SELECT k.id, k.rank, c.is_artifact FROM (SELECT k.* FROM chosen k ORDER BY {BEST_FIRST} OFFSET 0) k
+               JOIN memories_claim c ON c.account_id = %(account)s AND c.id = k.claim_id
+              WHERE {group} ORDER BY {BEST_FIRST} LIMIT %(most)s)"""
+        for group in ("NOT c.is_artifact", "c.is_artifact")
+    )
+    return f"SELECT a.* FROM ({arms}) a LIMIT %(most)s"

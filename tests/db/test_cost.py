@@ -188,6 +188,23 @@ def test_asking_takes_as_many_round_trips_with_10_and_with_1000_rows(relay, acco
     assert len(costs[0].statements) == len(costs[1].statements)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": "value k1", "entity_path": "shop"},
+        {"query": "value nowhere", "entity_path": "shop"},
+        {"query": "nowhere never", "entity_path": "shop"},
+        {"query": "nowher valu", "entity_path": "shop"},
+        {"query": "axolotl nowhere"},
+    ],
+    ids=["all words", "any", "none", "parts", "any, anywhere"],
+)
+def test_a_search_of_few_takes_two_round_trips_whatever_it_is_widened_to(relay, account, bot, body):
+    acts.fill(account, 20)
+    bot.write("shop", "pet", "an axolotl")
+    assert cost(relay, lambda _: bot.post("search", body)).trips == 2
+
+
 def test_rolling_back_takes_no_statement_per_version(db, account, reviewer):
     entry_id = acts.fill(account, 3)[1]
     found = []

@@ -81,6 +81,7 @@ CALLS: dict[str, Callable[[Caller], HttpResponse]] = {
     "list of a path": lambda bot: bot.get("entries", entity_path="shop/3", limit=50),
     "list of an agent": lambda bot: bot.get("entries", agent_id="agent/nobody", limit=50),
     "search of a rare word": lambda bot: bot.post("search", {"query": "k77", "limit": 50}),
+    "search of an entity": lambda bot: bot.post("search", {"query": "k77 value", "entity_path": "shop/3"}),
     "search by confidence": lambda bot: bot.post("search", {"min_confidence": 0.5, "limit": 50}),
     "history": lambda bot: bot.get("history", entity_path="shop/3", key="k77"),
     "why": lambda bot: bot.get("why", entity_path="shop/3", key="k77"),
