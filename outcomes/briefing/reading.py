@@ -113,12 +113,23 @@ def _sections(question: Question, viewer: Viewer, now: datetime, since: datetime
             f" WHERE {belongs}{newer} ORDER BY {order} LIMIT {most})"
         )
     heads = candidates.HEADS.replace("SELECT e.id,", "SELECT p.section, e.id,", 1)
+    there = _there(_wherever(made.where), whole=not question.entity_path)
     sql = f"""
-        WITH there AS MATERIALIZED ({_there(made.where, whole=not question.entity_path)}),
+        WITH there AS MATERIALIZED ({there}),
         picked AS ({" UNION ALL ".join(picks)})
         {heads} JOIN picked p ON p.id = e.id WHERE e.account_id = %(account)s ORDER BY p.section, p.place
     """
     return sql, {**made.values, "since": since}
+
+
+def _wherever(where: str) -> str:
+    """Return a condition whose plan does not look at which path it is, so that the database makes it once and keeps it.
+
+    It would plan anew for each path otherwise, which takes longer than all that a briefing reads.
+    """
+    for name in ("path", "below", "beyond"):
+        where = where.replace(f"%({name})s", f"(SELECT %({name})s)")
+    return where
 
 
 def _there(where: str, *, whole: bool) -> str:
@@ -136,7 +147,7 @@ def _authors(viewer: Viewer, entity_path: str | None, branch: str) -> Query:
     sql = f"""
         SELECT s.agent_id, min(s.entity_path), {", ".join(f"sum(s.{name})::bigint" for name in SUMMED)}
           FROM {figures.SOURCE}
-         WHERE {figures.where(viewer)} AND {place if path else "TRUE"}
+         WHERE {figures.where(viewer)} AND {_wherever(place) if path else "TRUE"}
          GROUP BY s.agent_id HAVING sum(s.entries) > 0 ORDER BY 3 DESC, 1 LIMIT {AUTHORS}
     """
     values: dict[str, Any] = {**viewer.parameters, "branch": branch, "path": path}
