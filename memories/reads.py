@@ -38,14 +38,26 @@ def entry(viewer: Viewer, branch: str, name: Name, now: datetime, *, owner: str 
     A person sees private entries beside shared ones of the same name; `owner` says which is meant. What a branch never
     touched is main's (contract.md 3.16).
     """
-    lives = "(e.ttl_at IS NULL OR e.ttl_at > %(now)s)"
-    named, nearest = NAMED, NEAREST[viewer.sees_all]
-    if branch != "main":
-        named = NAMED.replace("e.branch = %(branch)s", "e.branch IN (%(branch)s, 'main')")
-        nearest = nearest.replace("ORDER BY", "ORDER BY (e.branch = %(branch)s) DESC,")
-    sql = f"{rows.HEADS} WHERE {viewer.visible()} AND {named} AND {lives} {nearest} LIMIT 1"
+    sql = f"{rows.HEADS} WHERE {nearest(viewer, branch)}"
     found = rows.select(sql, {**named_values(viewer, branch, name), "owner": owner, "now": now})
     return found[0] if found else None
+
+
+def nearest(viewer: Viewer, branch: str) -> str:
+    """Return the condition on the one entry e that a name stands for."""
+    lives = "(e.ttl_at IS NULL OR e.ttl_at > %(now)s)"
+    named, order = NAMED, NEAREST[viewer.sees_all]
+    if branch != "main":
+        named = NAMED.replace("e.branch = %(branch)s", "e.branch IN (%(branch)s, 'main')")
+        order = order.replace("ORDER BY", "ORDER BY (e.branch = %(branch)s) DESC,")
+    return f"{viewer.visible()} AND {named} AND {lives} {order} LIMIT 1"
+
+
+def history(viewer: Viewer, branch: str, name: Name, now: datetime) -> list[Row]:
+    """Return all versions of the entry a name stands for, oldest first; none when there is no such entry."""
+    sql = f"""{rows.VERSIONS} WHERE e.account_id = %(account)s
+               AND e.id = (SELECT e.id FROM memories_entry e WHERE {nearest(viewer, branch)}) ORDER BY v.number"""
+    return rows.select(sql, {**named_values(viewer, branch, name), "owner": "", "now": now})
 
 
 def entries_by_ids(viewer: Viewer, ids: Sequence[int]) -> list[Row]:

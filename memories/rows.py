@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
 from memories import heads
 from memories.heads import STATE
 from memories.rules.policy import Policy
 from memories.rules.silence import Silence
 from memories.rules.state import State
+from senselab import pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +93,5 @@ def row_of(row: Sequence[Any]) -> Row:
 
 def select(sql: str, parameters: Sequence[Any] | dict[str, Any]) -> list[Row]:
     """Return the rows of a statement that begins with HEADS or VERSIONS."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return [row_of(row) for row in cursor.fetchall()]
+    (found,) = pipeline.read((sql, parameters))
+    return [row_of(row) for row in found]

@@ -1,8 +1,9 @@
 """Statements that belong together travel together: one round trip for several queries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from threading import local
 from typing import Any
 
 from django.db import connection, transaction
@@ -17,15 +18,68 @@ COMMIT: Query = ("COMMIT", ())
 _queries.MAX_CACHED_STATEMENT_LENGTH = 16_384
 
 
+class Passenger:
+    """A query that travels with the first read of a call, or before its first other statement.
+
+    :param arrived: hears its rows before anybody hears of others', and may raise.
+    """
+
+    def __init__(self, query: Query, arrived: Callable[[Rows], None]) -> None:
+        self.query, self.arrived = query, arrived
+        self.is_waiting = True
+
+    def go(self) -> None:
+        """Travel alone, unless that is done."""
+        if self.is_waiting:
+            self.is_waiting = False
+            self.arrived(fetch(self.query)[0])
+
+    def first(self, execute: Callable[..., Any], *statement: Any) -> Any:
+        """Go before a statement that may do more than read: an execute wrapper of Django's."""
+        self.go()
+        return execute(*statement)
+
+
+_station = local()
+
+
+@contextmanager
+def carrying(passenger: Passenger) -> Iterator[None]:
+    """Let a query travel with what is asked meanwhile in this thread; it has arrived when this ends well."""
+    _station.passenger = passenger
+    try:
+        with connection.execute_wrapper(passenger.first):
+            yield
+            passenger.go()
+    finally:
+        _station.passenger = None
+
+
+def waiting() -> Passenger | None:
+    passenger: Passenger | None = getattr(_station, "passenger", None)
+    return passenger if passenger is not None and passenger.is_waiting else None
+
+
+def read(*queries: Query) -> list[Rows]:
+    """Return the rows of queries that do nothing but read, in one round trip; who waits travels with them."""
+    if (passenger := waiting()) is None:
+        return fetch(*queries)
+    passenger.is_waiting = False
+    found, *others = fetch(passenger.query, *queries)
+    passenger.arrived(found)
+    return others
+
+
 def fetch(*queries: Query) -> list[Rows]:
     """Run queries in one pipeline flush and return the rows of each."""
     if not queries:
         return []
+    go_alone()
+    connection.ensure_connection()
     if len(queries) == 1:
         with connection.cursor() as cursor:
             cursor.execute(*queries[0])
             return [_rows(cursor)]
-    connection.ensure_connection()
     with ExitStack() as stack:
         cursors = [stack.enter_context(connection.cursor()) for _ in queries]
         # Rows asked for inside the pipeline would cost a flush of their own, and leaving it another.
@@ -59,8 +113,14 @@ def begun(*queries: Query) -> Iterator[Begun]:
         # Left to begin by itself, psycopg would wait for that before it sends anything else.
         if is_own:
             connection.connection.autocommit = True
-        found = fetch(*[BEGIN] * is_own, *queries)
+        found = read(*[BEGIN] * is_own, *queries)
         yield Begun(found[is_own:], is_own)
+
+
+def go_alone() -> None:
+    """Let who waits travel now."""
+    if (passenger := waiting()) is not None:
+        passenger.go()
 
 
 @contextmanager
@@ -69,6 +129,7 @@ def planned_anew(needed: bool = True) -> Iterator[None]:
     connection.ensure_connection()
     usual = connection.connection.prepare_threshold
     if needed:
+        go_alone()
         connection.connection.prepare_threshold = None
     try:
         yield

@@ -87,6 +87,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "senselab.short_way.short_way",
     "senselab.telemetry.trace",
     "senselab.measuring.measure",
     "senselab.replicas.send_reads",
@@ -94,7 +95,6 @@ MIDDLEWARE = [
     "senselab.bodies.read_to_the_end",
     "senselab.accounts.middleware.request_id",
     "senselab.accounts.middleware.tell_the_rate",
-    "senselab.short_way.short_way",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

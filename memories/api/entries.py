@@ -109,7 +109,7 @@ class Entries(APIView):
         ]
         if body.include_scope:
             queries.append(reads.scope_query(viewer, draft.branch, draft.name))
-        found, kept, *scope = pipeline.fetch(*queries)
+        found, kept, *scope = pipeline.read(*queries)
         draft = promises.held(draft, contracts.read(kept), now)
         draft = replace(draft, on_probation=identity.on_probation(request, viewer, draft.agent_id, now))
         stored = writing.write(

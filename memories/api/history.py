@@ -48,9 +48,10 @@ def viewer_of(request: Request) -> Viewer:
 
 def history(request: Request, branch: str, name: Name) -> HttpResponse:
     viewer, now = viewer_of(request), timezone.now()
-    row = found(viewer, branch, name, now)
-    versions = reads.versions(viewer, row.entry_id)
-    query = request.query_params
+    versions = reads.history(viewer, branch, name, now)
+    if not versions:
+        raise NotFound("There is no such entry.")
+    etag, query = api.etag(versions[-1].head_version), request.query_params
     if query.get("since"):
         since = identity.since_of(query["since"])
         versions = [version for version in versions if version.written_at >= since]
@@ -59,7 +60,7 @@ def history(request: Request, branch: str, name: Name) -> HttpResponse:
         versions = [version for version in versions if version.written_at < until]
     shown = [wire.entry(version, now, viewer.policy) for version in versions]
     told = {"entity_path": name.entity_path, "key": name.key, "version_count": len(shown), "versions": shown}
-    return api.answer(told, headers=api.etag(row.version))
+    return api.answer(told, headers=etag)
 
 
 class History(APIView):

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from senselab.accounts.globs import EVERYTHING, Grant, grant_of
 from senselab.accounts.models import Scope
 from senselab.accounts.origins import address_of
+from senselab.pipeline import Passenger
 
 REFUSED = "Invalid or missing API key"
 
@@ -56,7 +57,7 @@ def secret_matches(secret: str, sha256: bytes) -> bool:
     return hmac.compare_digest(hashlib.sha256(secret.encode()).digest(), bytes(sha256))
 
 
-def key_text(request: Request) -> str:
+def key_text(request: Request | HttpRequest) -> str:
     """Return the key sent: X-AMFS-API-Key wins over Authorization: Bearer (contract.md 2.1)."""
     own = request.META.get("HTTP_X_AMFS_API_KEY") or request.META.get("HTTP_X_API_KEY")
     if own:
@@ -65,33 +66,89 @@ def key_text(request: Request) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def find(text: str, request: HttpRequest | None = None) -> Caller:
-    """Return whom a key stands for. A key that is known and refused is noted at the request, for the audit trail.
+def parts_of(text: str) -> tuple[str, str]:
+    """Return the public id and the secret of a key.
 
-    :raises AuthenticationFailed: no such key, a wrong secret, expired or revoked; the answer is the same for all.
+    :raises AuthenticationFailed: it is no key of ours.
     """
     prefix, _, rest = text.partition("_")
     public_id, _, secret = rest.partition("_")
     # Nothing longer or stranger than a key of ours reaches the database.
     if prefix != "sl" or len(public_id) != 16 or not public_id.isalnum() or not text.isascii():
         raise AuthenticationFailed(REFUSED)
+    return public_id, secret
+
+
+def find(text: str, request: HttpRequest | None = None) -> Caller:
+    """Return whom a key stands for. A key that is known and refused is noted at the request, for the audit trail.
+
+    :raises AuthenticationFailed: no such key, a wrong secret, expired or revoked; the answer is the same for all.
+    """
+    public_id, secret = parts_of(text)
     with connection.cursor() as cursor:
         cursor.execute(FIND, [public_id])
         row = cursor.fetchone()
     if row is None:
         raise AuthenticationFailed(REFUSED)
-    key_id, sha256, name, agent_id, scopes, rate, expires_at, revoked_at, account_id, slug, version, values, *more = row
-    globs, old_sha256, old_until = more
-    now = timezone.now()
-    known = secret_matches(secret, sha256)
-    if not known and old_sha256 is not None and old_until is not None and old_until > now:
-        known = secret_matches(secret, old_sha256)
-    if not known or (revoked_at and revoked_at <= now) or (expires_at and expires_at <= now):
+    if not is_good(row, secret):
         if request is not None:
-            request.refused_key = account_id, name  # type: ignore[attr-defined]
+            request.refused_key = row[8], row[2]  # type: ignore[attr-defined]
         raise AuthenticationFailed(REFUSED)
-    grant = grant_of(globs)
-    return Caller(account_id, slug, key_id, name, agent_id, frozenset(scopes), rate, version, values, grant)
+    known.note(public_id, row)
+    return caller_of(row)
+
+
+def is_good(row: tuple[Any, ...], secret: str) -> bool:
+    """Tell whether a secret is that of a key found, and the key neither expired nor revoked by now."""
+    sha256, expires_at, revoked_at, old_sha256, old_until = row[1], row[6], row[7], row[13], row[14]
+    now = timezone.now()
+    if (revoked_at and revoked_at <= now) or (expires_at and expires_at <= now):
+        return False
+    if secret_matches(secret, sha256):
+        return True
+    return old_sha256 is not None and old_until is not None and old_until > now and secret_matches(secret, old_sha256)
+
+
+def caller_of(row: tuple[Any, ...]) -> Caller:
+    key_id, _, name, agent_id, scopes, rate, _, _, account_id, slug, version, values, globs, _, _ = row
+    return Caller(
+        account_id, slug, key_id, name, agent_id, frozenset(scopes), rate, version, values, grant_of(globs)
+    )  # fmt: skip
+
+
+class Changed(Exception):
+    """A key is not what it was when it was seen last."""
+
+
+class Known:
+    """Keys as they were seen last. Whether one still is so, the first read of a call asks on its way."""
+
+    MOST = 10_000
+
+    def __init__(self) -> None:
+        self._rows: dict[str, tuple[Any, ...]] = {}
+
+    def note(self, public_id: str, row: tuple[Any, ...]) -> None:
+        if len(self._rows) >= self.MOST:
+            self._rows.clear()
+        self._rows[public_id] = row
+
+    def travelling(self, text: str) -> tuple[Caller, Passenger] | None:
+        """Return whom a key stood for, and what asks whether that is still so: its arrival raises Changed if not.
+
+        None where the key was not seen, or does not hold as it was.
+        """
+        public_id, secret = parts_of(text)
+        row = self._rows.get(public_id)
+        if row is None or not is_good(row, secret):
+            return None
+
+        def arrived(found: list[tuple[Any, ...]]) -> None:
+            if found != [row]:
+                self._rows.pop(public_id, None)
+                raise Changed
+
+        return caller_of(row), Passenger((FIND, [public_id]), arrived)
 
 
 VALID = """
@@ -109,12 +166,19 @@ def is_valid(caller: Caller) -> bool:
 
 class KeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Caller, Any]:
-        caller = request._request.caller = find(key_text(request), request._request)
+        return self.admit(request, find(key_text(request), request._request)), None
+
+    def admit(self, request: Request, caller: Caller) -> Caller:
+        """Note that a key is used, and count the call.
+
+        :raises Throttled: the key is beyond its calls a minute.
+        """
+        request._request.caller = caller
         uses.note(caller.key_id, caller.account_id, address_of(request._request))
         # For the headers of the answer, a refusal's as well (middleware.tell_the_rate).
         request._request.rate = caller.rate_per_minute, 0
         request._request.rate = caller.rate_per_minute, rates.take(caller)
-        return caller, None
+        return caller
 
     def authenticate_header(self, request: Request) -> str:
         del request
@@ -171,6 +235,7 @@ class Uses:
 
 rates = Rates()
 uses = Uses()
+known = Known()
 
 # To the minute is exact enough, and a busy key's row is left alone for the rest of it, unless it is used elsewhere.
 USED = """

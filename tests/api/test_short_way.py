@@ -1,6 +1,10 @@
 """Calls of the API pass by what only pages need, and lose nothing by it."""
 
+import pytest
 from django.test import Client
+
+from memories.models import EntryVersion
+from senselab.accounts.models import Account, ApiKey
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -30,3 +34,41 @@ def test_an_answer_is_json_whatever_the_call_accepts(bot):
     bot.write("shop", "k", 1)
     answer = bot.get("entries/shop/k", headers={"Accept": "text/html"})
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+
+
+CALLS = {
+    "a read": lambda bot: bot.get("entries/shop/k"),
+    "a read by query": lambda bot: bot.get("entry", entity_path="shop", key="k"),
+    "a history": lambda bot: bot.get("history/shop/k"),
+    "a list": lambda bot: bot.get("entries", entity_path="shop"),
+    "a search": lambda bot: bot.post("search", {"query": "secret"}),
+    "a retrieval": lambda bot: bot.post("retrieve", {"query": "secret", "limit": 3}),
+    "a briefing": lambda bot: bot.get("briefing", entity_path="shop"),
+    "figures": lambda bot: bot.get("stats"),
+    "a write": lambda bot: bot.write("shop", "k", "another"),
+    "a write that may be repeated": lambda bot: bot.write("shop", "k", "other", headers={"Idempotency-Key": "once"}),
+    "an outcome": lambda bot: bot.report("T-1", "success", "shop/k"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(
+    "gone", [{"revoked_at": "2001-01-01T00:00Z"}, {"scopes": ["review"]}], ids=["ended", "narrowed"]
+)
+def test_a_key_that_was_good_a_moment_ago_does_nothing_once_it_is_not(account, bot, call, gone):
+    bot.write("shop", "k", "secret")
+    assert bot.get("entries/shop/k").status_code == 200
+    before = tuple(EntryVersion.objects.filter(account=account).values_list("number", "confidence"))
+    # As another process would do it, of which this one hears nothing.
+    ApiKey.objects.filter(account=account).update(**gone)
+    answer = call(bot)
+    assert answer.status_code in {401, 403}
+    assert b"secret" not in answer.content
+    assert tuple(EntryVersion.objects.filter(account=account).values_list("number", "confidence")) == before
+
+
+def test_a_policy_changed_elsewhere_holds_from_the_next_call(account, bot):
+    before = bot.get("policy").json()["values"]
+    values = {**account.policy_values, "review_below": before["review_below"] + 0.01}
+    Account.objects.filter(pk=account.pk).update(policy_values=values, policy_version=account.policy_version + 1)
+    assert bot.get("policy").json()["values"]["review_below"] == pytest.approx(before["review_below"] + 0.01)
