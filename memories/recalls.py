@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from django.db import Error, connection, transaction
 
 from memories.ageing import silence_sql
@@ -44,10 +45,9 @@ def tokens_of(value: str) -> int:
 
 GIVEN = """
     WITH given AS (
-        SELECT * FROM unnest(%(entries)s::bigint[], %(versions)s::int[], %(agents)s::text[], %(sessions)s::text[],
-                             %(counts)s::int[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[],
-                             %(tokens)s::bigint[])
-            AS g(entry_id, version, agent_id, session_id, n, first_at, last_at, tokens)
+        SELECT * FROM json_to_recordset(%(given)s::json)
+            AS g(entry_id bigint, version int, agent_id text, session_id text, n int, first_at timestamptz,
+                 last_at timestamptz, tokens bigint)
     ),
     entries AS (
         SELECT entry_id, sum(n)::int AS n, max(last_at) AS last_at, sum(tokens)::bigint AS tokens
@@ -108,17 +108,21 @@ def write(account_id: int, policy: Policy, reads: Iterable[Read]) -> None:
         gathered[(read.entry_id, read.version, read.agent_id, read.session_id)].append(read)
     if not gathered:
         return
-    parameters: dict[str, Any] = {
-        "account": account_id,
-        "entries": [key[0] for key in gathered],
-        "versions": [key[1] for key in gathered],
-        "agents": [key[2] for key in gathered],
-        "sessions": [key[3] for key in gathered],
-        "counts": [len(same) for same in gathered.values()],
-        "firsts": [min(read.at for read in same) for same in gathered.values()],
-        "lasts": [max(read.at for read in same) for same in gathered.values()],
-        "tokens": [sum(read.tokens for read in same) for same in gathered.values()],
-    }
+    given = [
+        {
+            "entry_id": entry_id,
+            "version": version,
+            "agent_id": agent_id,
+            "session_id": session_id,
+            "n": len(same),
+            "first_at": min(read.at for read in same),
+            "last_at": max(read.at for read in same),
+            "tokens": sum(read.tokens for read in same),
+        }
+        for (entry_id, version, agent_id, session_id), same in gathered.items()
+    ]
+    # One text instead of eight lists, which would cost a process at work a sixth of its time.
+    parameters: dict[str, Any] = {"account": account_id, "given": msgspec.json.encode(given).decode()}
     with transaction.atomic(), connection.cursor() as cursor:
         # A lost count is no lost knowledge: nobody waits for the disk here.
         cursor.execute("SET LOCAL synchronous_commit = off")

@@ -31,7 +31,7 @@ class Viewer:
         of_account = f"{alias}.account_id = %(account)s"
         if self.sees_all:
             return of_account
-        return f"{of_account} AND {alias}.owner = ANY(%(owners)s){self.within(alias)}"
+        return f"{of_account} AND {alias}.owner IN ('', %(agent)s){self.within(alias)}"
 
     def within(self, alias: str = "e") -> str:
         """Return the rest of a condition that keeps a row's entity_path within the key's globs, '' without any."""

@@ -45,7 +45,8 @@ class Route:
 
 def short_way(get_response: Handler) -> Handler:
     """Let calls of the API take the short way, and everything else the long one."""
-    short: Handler = convert_exception_to_response(hardened(convert_exception_to_response(called)))
+    inner: Any = convert_exception_to_response(called)
+    short: Any = convert_exception_to_response(hardened(inner))
     for layer in (note_refusals, tell_the_rate, request_id, bodies.read_to_the_end, failures.once_more,
                   replicas.send_reads, measuring.measure, telemetry.trace):  # fmt: skip
         with suppress(MiddlewareNotUsed):
