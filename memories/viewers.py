@@ -61,7 +61,12 @@ class Viewer:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        bound: dict[str, Any] = {"account": self.account_id, "owners": self.owners, "agent": self.agent_id, "viewer": self.agent_id}
+        bound: dict[str, Any] = {
+            "account": self.account_id,
+            "owners": self.owners,
+            "agent": self.agent_id,
+            "viewer": self.agent_id,
+        }
         for n, reach in enumerate(self.reaches):
             bound |= reach.values(f"reach_{n}")
         return bound

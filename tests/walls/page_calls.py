@@ -49,6 +49,7 @@ ENTRY: Table = {
 }
 REVIEW: Table = {
     "review/": lambda w: [*listed(w, "review"), get(item=w.id), get(item=w.id, how="edit")],
+    "review/evidence/": lambda w: [get(item=w.id), get(item=w.mine)],
     "review/decide/": decided,
     "review/undo/<int:change_set_id>/": lambda w: [at(post(), change_set_id=w.decision)],
     "review/bulk/": lambda w: [
@@ -76,6 +77,7 @@ REVIEW: Table = {
 }
 TIME: Table = {
     "tiers/": lambda w: [get(), get(tier="archive"), get(path=w.top), get(agent=w.agent)],
+    "tiers/borders/": lambda w: [get(), get(path=w.top), get(agent=w.agent)],
     "forecast/": lambda w: [get(), get(kind="expire", days=90)],
     "jobs/": lambda w: [get(), get(kind="asked"), get(job="retier")],
     "jobs/<slug:job>/run/": lambda w: [at(post(dry="1"), job="retier")],
@@ -104,6 +106,7 @@ TOLD: Table = {
 }
 PLACE: Table = {
     "": lambda w: [get()],
+    "course/": lambda w: [get()],
     "account/": lambda w: [post(account=w.account.slug), post(account="no-such-place")],
     "settings/": lambda w: [get()],
     "settings/you/": lambda w: [get()],
