@@ -143,7 +143,7 @@ def of(viewer: Viewer, branch: str = "main", *, recalls: bool = True) -> Tally:
     added = ADDED.format(where=where, seen=viewer.visible("c"))
     folded: Folded = _folded.get(key) or _read(key, where, values)
     while True:
-        ((row,),) = pipeline.fetch((added, values))
+        ((row,),) = pipeline.read((added, values))
         if folded.mark == row[0]:
             served = _recalls(key, folded.mark, where, values) if recalls else (0, 0)
             if served is not None:
@@ -153,7 +153,7 @@ def of(viewer: Viewer, branch: str = "main", *, recalls: bool = True) -> Tally:
 
 
 def _read(key: Any, where: str, values: dict[str, Any]) -> Folded:
-    ((found,),) = pipeline.fetch((FOLDED.format(where=where), values))
+    ((found,),) = pipeline.read((FOLDED.format(where=where), values))
     mark, sums, names, entries, entities, means, *bands = found
     agents = dict(zip(names or (), entries or (), strict=True))
     folded = Folded(mark, Totals(*sums), agents, Health(entities, means, tuple(bands)))
@@ -165,7 +165,7 @@ def _recalls(key: Any, mark: UUID | None, where: str, values: dict[str, Any]) ->
     """Return recalls and tokens that are not folded yet; None when the sums bear another mark by now."""
     kept = _served.get(key)
     if kept is None or kept[0] != mark or time.monotonic() - kept[1] >= SERVED_SECONDS:
-        ((row,),) = pipeline.fetch((SERVED.format(where=where), values))
+        ((row,),) = pipeline.read((SERVED.format(where=where), values))
         kept = (row[0], time.monotonic(), (row[1], row[2]))
         _served.put(key, kept)
     return kept[2] if kept[0] == mark else None

@@ -87,8 +87,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "senselab.short_way.short_way",
     "senselab.telemetry.trace",
+    "senselab.short_way.short_way",
     "senselab.measuring.measure",
     "senselab.replicas.send_reads",
     "senselab.failures.once_more",

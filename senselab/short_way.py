@@ -22,7 +22,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from senselab import bodies, failures, measuring, pipeline, replicas, telemetry
+from senselab import bodies, failures, measuring, pipeline, replicas
 from senselab.accounts.keys import Caller, Changed, HasScope, KeyAuthentication, key_text, known
 from senselab.accounts.middleware import note_refusals, request_id, tell_the_rate
 
@@ -48,7 +48,7 @@ def short_way(get_response: Handler) -> Handler:
     inner: Any = convert_exception_to_response(called)
     short: Any = convert_exception_to_response(hardened(inner))
     for layer in (note_refusals, tell_the_rate, request_id, bodies.read_to_the_end, failures.once_more,
-                  replicas.send_reads, measuring.measure, telemetry.trace):  # fmt: skip
+                  replicas.send_reads, measuring.measure):  # fmt: skip
         with suppress(MiddlewareNotUsed):
             short = layer(short)
 
@@ -95,6 +95,8 @@ def viewed(request: HttpRequest, caller: Caller | None) -> HttpResponse:
     view.headers, view.args, view.kwargs, view.format_kwarg = {}, (), values, None
     try:
         asked.user = authentication.admit(asked, caller) if caller else authentication.authenticate(asked)[0]
+        # Whoever asks who it was that let them in must not ask for the key again.
+        asked._authenticator = authentication
         allowed = HasScope()
         if not allowed.has_permission(asked, view):
             view.permission_denied(asked, message=allowed.message)

@@ -53,7 +53,7 @@ def _at_once(search: Search, viewer: Viewer, now: datetime) -> Found | None:
     """Return the same for a search whose hits are few; None where they are not."""
     # One entity has little more often than not, so what lies elsewhere is asked with the same round trip.
     asked = _query(search, viewer, now, is_rare=True) if search.is_in_one_entity and _is_rare(search) else None
-    found, *counts = pipeline.fetch(narrow.query(search, viewer, now), *([asked] if asked else []))
+    found, *counts = pipeline.read(narrow.query(search, viewer, now), *([asked] if asked else []))
     told = narrow.read(found, search)
     if told is None:
         return None
@@ -83,7 +83,7 @@ def of(search: Search, viewer: Viewer, now: datetime, *, found: int) -> Elsewher
     if query is None:
         return Elsewhere()
     with pipeline.planned_anew(not is_rare):
-        ((row,),) = pipeline.fetch(query)
+        ((row,),) = pipeline.read(query)
     return _told(search, row, found)
 
 

@@ -74,7 +74,7 @@ def read(found: list[tuple[Any, ...]], search: Search) -> tuple[list[Row], bool]
 
 def find(search: Search, viewer: Viewer, now: datetime) -> list[Row] | None:
     """Return what a search that fits finds, with all, any or parts of its words; None where it found too much."""
-    (found,) = pipeline.fetch(query(search, viewer, now))
+    (found,) = pipeline.read(query(search, viewer, now))
     told = read(found, search)
     return None if told is None else told[0]
 

@@ -72,7 +72,7 @@ def candidates(viewer: Viewer, search: Search, now: datetime, limit: int) -> lis
         return []
     best = statement(viewer, search, now, limit)
     with pipeline.planned_anew(search.is_planned_anew):
-        (found,) = pipeline.fetch((f"SELECT b.id, b.rank, b.is_artifact FROM {best.sql} b", best.values))
+        (found,) = pipeline.read((f"SELECT b.id, b.rank, b.is_artifact FROM {best.sql} b", best.values))
         return [Candidate(*row) for row in found]
 
 

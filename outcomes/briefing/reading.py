@@ -83,7 +83,7 @@ def read(viewer: Viewer, entity_path: str | None, branch: str, now: datetime, si
     question = Question(entity_path=entity_path, descendants=True, branch=branch)
     told = past.query(question, viewer)
     queries = [_sections(question, viewer, now, since), _authors(viewer, entity_path, branch)]
-    found, authors, *rest = pipeline.fetch(*queries, *([told] if told else []))
+    found, authors, *rest = pipeline.read(*queries, *([told] if told else []))
     sections: dict[str, list[Row]] = defaultdict(list)
     for section, *row in found:
         sections[section].append(rows.row_of(row))
@@ -94,7 +94,7 @@ def read(viewer: Viewer, entity_path: str | None, branch: str, now: datetime, si
 def _replaced(viewer: Viewer, failed: list[Row]) -> dict[int, Replaced]:
     if not failed:
         return {}
-    (found,) = pipeline.fetch(replacements.query(viewer, [row.entry_id for row in failed]))
+    (found,) = pipeline.read(replacements.query(viewer, [row.entry_id for row in failed]))
     successors = {row.entry_id: row.state.superseded_by for row in failed if row.state.superseded_by}
     return replacements.read(found, successors)
 

@@ -65,7 +65,7 @@ def read(question: Question, viewer: Viewer, now: datetime) -> Read:
     else:
         queries = [candidates.surest(question, viewer, now), candidates.by_ids(question, viewer, now, more)]
     with pipeline.planned_anew():
-        found = pipeline.fetch(*queries)
+        found = pipeline.read(*queries)
     told = {row.entry_id: row for part in (known.failed, *found) for row in map(rows.row_of, part)}
     return Read(list(told.values()), alike, near)
 
