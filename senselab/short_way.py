@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from django.core.exceptions import MiddlewareNotUsed
+from django.core.exceptions import MiddlewareNotUsed, PermissionDenied
 from django.core.handlers.exception import convert_exception_to_response
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.security import SecurityMiddleware
 from django.urls import ResolverMatch, URLPattern, URLResolver, get_resolver
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import APIException, AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -25,6 +25,7 @@ from rest_framework.views import APIView
 from senselab import bodies, failures, measuring, pipeline, replicas
 from senselab.accounts.keys import Caller, Changed, HasScope, KeyAuthentication, key_text, known
 from senselab.accounts.middleware import note_refusals, request_id, tell_the_rate
+from senselab.errors import Refusal
 
 Handler = Callable[[HttpRequest], HttpResponse]
 API = "/api/v1/"
@@ -101,9 +102,7 @@ def viewed(request: HttpRequest, caller: Caller | None) -> HttpResponse:
         if not allowed.has_permission(asked, view):
             view.permission_denied(asked, message=allowed.message)
         response = getattr(view, asked.method.lower())(asked, **values)
-    except Changed:
-        raise
-    except Exception as error:  # noqa: BLE001  what is no refusal is raised again there
+    except (Refusal, APIException, Http404, PermissionDenied) as error:
         response = view.handle_exception(error)
     if isinstance(response, Response):
         asked.accepted_renderer, asked.accepted_media_type = view.perform_content_negotiation(asked, force=True)
