@@ -31,7 +31,7 @@ class Viewer:
         of_account = f"{alias}.account_id = %(account)s"
         if self.sees_all:
             return of_account
-        return f"{of_account} AND {alias}.owner IN ('', %(viewer)s){self.within(alias)}"
+        return f"{of_account} AND {alias}.owner = ANY(%(owners)s){self.within(alias)}"
 
     def within(self, alias: str = "e") -> str:
         """Return the rest of a condition that keeps a row's entity_path within the key's globs, '' without any."""
@@ -61,12 +61,7 @@ class Viewer:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        bound: dict[str, Any] = {
-            "account": self.account_id,
-            "owners": self.owners,
-            "agent": self.agent_id,
-            "viewer": self.agent_id,
-        }
+        bound: dict[str, Any] = {"account": self.account_id, "owners": self.owners, "agent": self.agent_id}
         for n, reach in enumerate(self.reaches):
             bound |= reach.values(f"reach_{n}")
         return bound

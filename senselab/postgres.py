@@ -143,6 +143,10 @@ def log_of(data: Path) -> Path:
     return place_of(data).log
 
 
+# Half a second each: with much to write a server takes its time to end.
+TRIES = 120
+
+
 def use(data: Path, *, durable: bool = True) -> Server:
     """Return a hold on the data folder's server, started when it does not run yet (one that is not durable: for tests).
 
@@ -151,7 +155,7 @@ def use(data: Path, *, durable: bool = True) -> Server:
     try:
         place = place_of(data)
         with locked(place):
-            for _ in range(20):
+            for _ in range(TRIES):
                 lifeline, keeper = attach(place), None
                 if lifeline is None:
                     lifeline, keeper = start(place, durable=durable)

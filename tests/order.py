@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 # By the start of a file's path; what fits none of them comes after, files of most tests first.
-FIRST = ("tests/ops/test_soak", "tests/ops/", "tests/browser/")
+FIRST = ("tests/ops/test_soak", "tests/ops/", "tests/browser/", "tests/ui/test_page_costs")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -161,7 +161,7 @@ def test_a_run_that_nothing_happened_to_for_a_minute_is_handed_over_again(accoun
     assert bulk.take_up(account.pk, NOON + timedelta(seconds=50)) == []
     # The job of each minute looks.
     jobs.asked()
-    assert handed == [(bulk.JOB, account.pk, run_id)]
+    assert [given for given in handed if given[1] == account.pk] == [(bulk.JOB, account.pk, run_id)]
     assert bulk_run.work(account.pk, run_id) == 6
     assert bulk.take_up(account.pk, timezone.now() + HOUR) == []
 
