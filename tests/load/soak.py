@@ -1,13 +1,14 @@
 """Kills parts of SenseLab with -9 at random while agents write and report, then looks whether all is there.
 
 `python -m tests.load.soak [SECONDS]` (600) starts the product in a folder of its own, writes from several processes,
-kills a web process, the worker, a database backend, the database or the parent in turn, also while the worker is
-half-way through a job, and starts again what does not come back by itself. Afterwards: every acknowledged write is
-there, none twice, each job came about whole and once, versions are contiguous, everything verifies, and nothing is left
-running. Exit code 1 when something is not so.
+kills a web process, the worker, a database backend, the database or the parent in turn, and starts again what does not
+come back by itself. Afterwards: every acknowledged write is there, none twice, versions are contiguous, everything
+verifies, and nothing is left running. Exit code 1 when something is not so.
 """
 
 import contextlib
+import http.client
+import json
 import multiprocessing
 import os
 import random
@@ -16,9 +17,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,15 +30,14 @@ from typing import Any
 import psutil
 import psycopg
 
-from tests.load import soak_jobs
-from tests.load.careful import again, call, rest
-
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS, PATIENCE, PAUSE = 3, 180, 4.0
 SCOPES = ("--scope", "write", "--scope", "read", "--scope", "review")
 PARTS = ("web process", "web", "worker", "backend", "database", "parent")
-# What a decision about many cannot go on without.
-HURTING = ("worker", "database", "parent")
+
+
+def rest(seconds: float) -> None:
+    threading.Event().wait(seconds)
 
 
 def free_port() -> int:
@@ -133,6 +136,24 @@ def fits(part: str, process: psutil.Process) -> bool:
     }[part]
 
 
+def call(url: str, body: Any, key: str, **headers: str) -> tuple[int, Any]:
+    """Return status and answer; status 0 when nobody answered, so that nobody knows what was stored."""
+    data = None if body is None else json.dumps(body).encode()
+    sent = {"Content-Type": "application/json", **headers} | ({"Authorization": f"Bearer {key}"} if key else {})
+    request = urllib.request.Request(url, data=data, headers=sent)
+    try:
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                text = answer.read()
+                return answer.status, json.loads(text) if "json" in answer.headers["Content-Type"] else None
+        except urllib.error.HTTPError as error:
+            error.read()
+            return error.code, dict(error.headers)
+    except (OSError, ValueError, http.client.HTTPException):
+        # Who was killed in the middle of an answer gave none.
+        return 0, None
+
+
 @dataclass(frozen=True)
 class Said:
     """What was acknowledged: an entry's key with the version made, or an outcome's ref."""
@@ -177,7 +198,7 @@ def agent(number: int, url: str, key: str, ends: float, out: Any) -> None:
 
 def decide(url: str, key: str, once: str, ends: float, statuses: Counter[int]) -> list[int]:
     """Decide about what waits for review first, and return the change set that was acknowledged, if any."""
-    status, queue = call(f"{url}/api/v1/review?limit=1&entity_path=soak", None, key)
+    status, queue = call(f"{url}/api/v1/review?limit=1", None, key)
     if status != 200 or not queue["items"]:
         return []
     first = queue["items"][0]
@@ -187,45 +208,42 @@ def decide(url: str, key: str, once: str, ends: float, statuses: Counter[int]) -
     return [told["change_set"]] if status == 200 and told["done"] else []
 
 
-@dataclass
-class Busy:
-    """Those who are at work: what they tell in the end, and whether the worker is half-way through a decision."""
-
-    told: Callable[[], list[Any]]
-    decided: Callable[[], list[soak_jobs.Decided]]
-    half_way: Any
+def again(url: str, body: Any, key: str, once: str, ends: float, statuses: Counter[int]) -> tuple[int, Any]:
+    """Send a call until somebody answers it for good, as a careful client does: always under the same key."""
+    while True:
+        status, told = call(url, body, key, **{"Idempotency-Key": once})
+        statuses[status] += 1
+        if status not in {0, 409, 429, 502, 503} or time.time() > ends + 20:
+            return status, told
+        if status in {429, 503}:
+            assert told.get("Retry-After", "").isdigit() or told.get("retry-after", "").isdigit(), told
+        rest(0.2)
 
 
 @contextlib.contextmanager
-def agents(product: Product, key: str, seconds: float) -> Iterator[Busy]:
+def agents(product: Product, key: str, seconds: float) -> Iterator[Any]:
     context = multiprocessing.get_context("spawn")
-    out, jobs, ends, half_way = context.Queue(), context.Queue(), time.time() + seconds, context.Event()
+    out, ends = context.Queue(), time.time() + seconds
     started = [context.Process(target=agent, args=(n, product.url, key, ends, out)) for n in range(WRITERS)]
-    foreman = context.Process(target=soak_jobs.foreman, args=(product.url, key, ends, jobs, half_way))
-    for one in (*started, foreman):
+    for one in started:
         one.start()
-    yield Busy(
-        lambda: [out.get(timeout=120) for _ in started],
-        lambda: jobs.get(timeout=2 * soak_jobs.PATIENCE),
-        half_way,
-    )
-    for one in (*started, foreman):
+    yield lambda: [out.get(timeout=120) for _ in started]
+    for one in started:
         one.join(30)
 
 
-def torment(product: Product, seconds: float, half_way: Any) -> tuple[list[float], int]:
-    """Kill one part after the other; return after how many seconds pages answered again, and how many jobs it hit."""
-    back, ends, turn, hit = [], time.monotonic() + seconds, 0, 0
+def torment(product: Product, seconds: float) -> list[float]:
+    """Kill one part after the other and return after how many seconds pages answered again each time."""
+    back, ends, turn = [], time.monotonic() + seconds, 0
     while time.monotonic() < ends:
         rest(random.uniform(PAUSE / 2, PAUSE))
         part = PARTS[turn] if turn < len(PARTS) else random.choice(PARTS)
         turn += 1
-        hit += bool(part in HURTING and half_way.wait(PAUSE))
         killed = product.kill(part)
         if killed:
             back.append(product.wait())
             print(f"  killed {killed}; pages answered after {back[-1]:.1f} s", flush=True)
-    return back, hit
+    return back
 
 
 def until_it_connects(address: str) -> None:
@@ -241,11 +259,10 @@ def until_it_connects(address: str) -> None:
         rest(0.5)
 
 
-def faults(address: str, results: list[Any], decided_by_jobs: list[soak_jobs.Decided]) -> list[str]:
+def faults(address: str, results: list[Any]) -> list[str]:
     """Return what is not as it was acknowledged."""
     found = []
     with psycopg.connect(address) as connection:
-        found += soak_jobs.faults(connection, decided_by_jobs)
         gaps = "SELECT count(*) FROM (SELECT entry_id FROM memories_entryversion GROUP BY entry_id"
         gaps += " HAVING count(*) <> max(number) OR min(number) <> 1) g"
         rows = connection.execute(gaps).fetchone()
@@ -304,20 +321,18 @@ def soaked(product: Product, seconds: float) -> list[str]:
 
     print(f"pages answered {product.wait(patience=4 * PATIENCE):.1f} s after the first start", flush=True)
     made = product.manage("createkey", "soak", "--rate", "1000000", *SCOPES)
-    with agents(product, made.stdout.strip(), seconds) as busy:
-        back, hit = torment(product, seconds, busy.half_way)
-        results, decided = busy.told(), busy.decided()
+    with agents(product, made.stdout.strip(), seconds) as told:
+        back = torment(product, seconds)
+        results = told()
     product.wait()
     until_it_connects(postgres.url(product.data))
     statuses = sum((one for _, _, _, one in results), Counter())
     print(f"  answers: {dict(statuses)}; kills: {len(back)}; longest away {max(back, default=0):.1f} s")
-    print(f"  {len(decided)} decisions about {soak_jobs.MANY * soak_jobs.COMMITS:,} each; {hit} kills met one half-way")
-    found = faults(postgres.url(product.data), results, decided)
+    found = faults(postgres.url(product.data), results)
     verified = product.manage("verify")
     print(f"  {verified.stdout.strip().splitlines()[-1] if verified.stdout else verified.stderr}")
     found += ["verify found what does not fit"] if verified.returncode else []
     found += [] if sum(len(one) for one, _, _, _ in results) else ["nothing was written"]
-    found += [] if decided and hit else ["no job was under way when something was killed"]
     return found
 
 
