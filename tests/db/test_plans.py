@@ -22,6 +22,8 @@ from tests.db import acts
 from tests.db.conftest import Caller
 
 HOT = {f"memories_{name}" for name in ("entry", "claim", "entryversion", "entrytext")}
+# Of ten thousand texts a thousand are wanted here: to read them all costs about as much, and either may be chosen.
+LOOSE = dict.fromkeys(("search of an entity", "search of a rare word"), {"memories_entrytext"})
 PATHS = 10
 
 
@@ -120,7 +122,7 @@ def test_no_hot_statement_reads_a_whole_table(large, name):
     with noted() as run:
         assert CALLS[name](large).status_code == 200
     for sql, plan in plans(run):
-        assert set(scanned(plan)) & HOT == set(), sql
+        assert set(scanned(plan)) & HOT - LOOSE.get(name, set()) == set(), sql
 
 
 NEAR = [math.sin(place) for place in range(DIMENSIONS)]
