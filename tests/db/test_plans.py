@@ -23,7 +23,7 @@ from tests.db.conftest import Caller
 
 HOT = {f"memories_{name}" for name in ("entry", "claim", "entryversion", "entrytext")}
 # Of ten thousand texts a thousand are wanted here: to read them all costs about as much, and either may be chosen.
-LOOSE = dict.fromkeys(("search of an entity", "search of a rare word"), {"memories_entrytext"})
+LOOSE = {"search of an entity": {"memories_entrytext"}, "search of a rare word": {"memories_entrytext"}}
 PATHS = 10
 
 
