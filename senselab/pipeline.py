@@ -28,11 +28,21 @@ class Passenger:
         self.query, self.arrived = query, arrived
         self.is_waiting = True
 
+    def travel(self, *queries: Query) -> list[Rows]:
+        """Return the rows of queries that travel along. Whoever did not arrive goes on waiting."""
+        is_there, self.is_waiting = False, False
+        try:
+            found, *others = fetch(self.query, *queries)
+            is_there = True
+        finally:
+            self.is_waiting = not is_there
+        self.arrived(found)
+        return others
+
     def go(self) -> None:
         """Travel alone, unless that is done."""
         if self.is_waiting:
-            self.is_waiting = False
-            self.arrived(fetch(self.query)[0])
+            self.travel()
 
     def first(self, execute: Callable[..., Any], *statement: Any) -> Any:
         """Go before a statement that may do more than read: an execute wrapper of Django's."""
@@ -61,13 +71,12 @@ def waiting() -> Passenger | None:
 
 
 def read(*queries: Query) -> list[Rows]:
-    """Return the rows of queries that do nothing but read, in one round trip; who waits travels with them."""
-    if (passenger := waiting()) is None:
-        return fetch(*queries)
-    passenger.is_waiting = False
-    found, *others = fetch(passenger.query, *queries)
-    passenger.arrived(found)
-    return others
+    """Return the rows of queries in one round trip; who waits travels with them.
+
+    They do nothing but read, or stand in a transaction: an arrival that raises comes too late to stop them.
+    """
+    passenger = waiting()
+    return fetch(*queries) if passenger is None else passenger.travel(*queries)
 
 
 def fetch(*queries: Query) -> list[Rows]:

@@ -17,6 +17,7 @@ from django.core.handlers.exception import convert_exception_to_response
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.security import SecurityMiddleware
 from django.urls import ResolverMatch, URLPattern, URLResolver, get_resolver
+from django.views import View
 from rest_framework.exceptions import APIException, AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -56,8 +57,9 @@ def short_way(get_response: Handler) -> Handler:
     def handle(request: HttpRequest) -> HttpResponse:
         if not request.path_info.startswith(API):
             return get_response(request)
-        found = route_of(request.path_info)
-        if found is None or not hasattr(found[0].view, (request.method or "").lower()):
+        found, method = route_of(request.path_info), (request.method or "").lower()
+        # A view has more attributes than it has methods that may be called from outside.
+        if found is None or method not in View.http_method_names or not hasattr(found[0].view, method):
             return with_headers(get_response(request))
         route, values = found
         request.resolver_match = route.match

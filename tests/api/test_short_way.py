@@ -72,3 +72,16 @@ def test_a_policy_changed_elsewhere_holds_from_the_next_call(account, bot):
     values = {**account.policy_values, "review_below": before["review_below"] + 0.01}
     Account.objects.filter(pk=account.pk).update(policy_values=values, policy_version=account.policy_version + 1)
     assert bot.get("policy").json()["values"]["review_below"] == pytest.approx(before["review_below"] + 0.01)
+
+
+@pytest.mark.parametrize("method", ["DISPATCH", "INITIAL", "HANDLE_EXCEPTION", "SETUP", "AS_VIEW", "SCOPES", "TRACE"])
+def test_what_a_view_has_beside_its_methods_is_no_method_of_http(bot, method):
+    answer = bot.client.generic(method, "/api/v1/entries", headers=bot.headers)
+    assert answer.status_code == 405
+    assert answer.json()["status"] == 405
+
+
+def test_options_and_head_are_answered_as_ever(bot):
+    bot.write("shop", "k", 1)
+    assert bot.client.head("/api/v1/entries/shop/k", headers=bot.headers).status_code == 200
+    assert bot.client.options("/api/v1/entries/shop/k", headers=bot.headers).status_code == 200

@@ -59,3 +59,47 @@ def test_within_a_callers_transaction_nothing_is_committed():
         assert said() == "last"
         transaction.set_rollback(True)
     assert said() == "nothing"
+
+
+def passenger(*, brings: str) -> pipeline.Passenger:
+    """Somebody who travels to see whether a setting is as it was."""
+
+    def arrived(rows: pipeline.Rows) -> None:
+        if rows != [(brings,)]:
+            raise LookupError("it is not as it was")
+
+    return pipeline.Passenger((SAID, []), arrived)
+
+
+def test_who_travels_arrives_with_the_first_read_or_at_the_end():
+    for asks in (lambda: pipeline.read((SAID, [])), lambda: pipeline.fetch((SAID, [])), lambda: None):
+        one = passenger(brings="nothing")
+        with pipeline.carrying(one):
+            asks()
+        assert not one.is_waiting
+
+
+@pytest.mark.parametrize("do", [pipeline.fetch, lambda query: connection.cursor().execute(*query)])
+def test_before_what_may_do_more_than_read_who_travels_has_arrived(do):
+    with pytest.raises(LookupError), pipeline.carrying(passenger(brings="something else")):
+        do((SAY, ["stored"]))
+    assert said() == "nothing"
+
+
+def test_what_a_transaction_began_with_is_undone_when_the_arrival_raises():
+    with (
+        pytest.raises(LookupError),
+        pipeline.carrying(passenger(brings="something else")),
+        pipeline.begun((SAY, ["stored"])),
+    ):
+        pass
+    assert said() == "nothing"
+
+
+def test_who_travels_with_a_read_that_fails_goes_on_waiting():
+    one = passenger(brings="nothing")
+    with pipeline.carrying(one):
+        with pytest.raises(DataError):
+            pipeline.read(FAULT)
+        assert one.is_waiting
+    assert not one.is_waiting

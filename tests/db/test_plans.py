@@ -22,8 +22,6 @@ from tests.db import acts
 from tests.db.conftest import Caller
 
 HOT = {f"memories_{name}" for name in ("entry", "claim", "entryversion", "entrytext")}
-# Of ten thousand texts a thousand are wanted here: to read them all costs about as much, and either may be chosen.
-LOOSE = {"search of an entity": {"memories_entrytext"}, "search of a rare word": {"memories_entrytext"}}
 PATHS = 10
 
 
@@ -38,7 +36,10 @@ def large(django_db_setup: None, django_db_blocker: Any) -> Iterator[Caller]:
         # Most change sets are one write; were all a thousand, a page of them would be every entry there is.
         for number in range(200):
             acts.put(account, number, path="shop/writes", key=f"w{number}")
+        acts.fill(account, 20, path="shop/usual")
         with connection.cursor() as cursor:
+            # As the database does by itself after a while: ten thousand words that wait to be sorted in look dear.
+            cursor.execute("SELECT gin_clean_pending_list('entries_by_words')")
             cursor.execute("ANALYZE")
         yield Caller(accounts.create_key(account, name="a key", rate_per_minute=1_000_000), acts.ADA)
         transaction.set_rollback(True)
@@ -83,7 +84,7 @@ CALLS: dict[str, Callable[[Caller], HttpResponse]] = {
     "list of a path": lambda bot: bot.get("entries", entity_path="shop/3", limit=50),
     "list of an agent": lambda bot: bot.get("entries", agent_id="agent/nobody", limit=50),
     "search of a rare word": lambda bot: bot.post("search", {"query": "k77", "limit": 50}),
-    "search of an entity": lambda bot: bot.post("search", {"query": "k77 value", "entity_path": "shop/3"}),
+    "search of an entity": lambda bot: bot.post("search", {"query": "k7 value", "entity_path": "shop/usual"}),
     "search by confidence": lambda bot: bot.post("search", {"min_confidence": 0.5, "limit": 50}),
     "history": lambda bot: bot.get("history", entity_path="shop/3", key="k77"),
     "why": lambda bot: bot.get("why", entity_path="shop/3", key="k77"),
@@ -122,7 +123,7 @@ def test_no_hot_statement_reads_a_whole_table(large, name):
     with noted() as run:
         assert CALLS[name](large).status_code == 200
     for sql, plan in plans(run):
-        assert set(scanned(plan)) & HOT - LOOSE.get(name, set()) == set(), sql
+        assert set(scanned(plan)) & HOT == set(), sql
 
 
 NEAR = [math.sin(place) for place in range(DIMENSIONS)]
